@@ -1,0 +1,63 @@
+// Attention over all four slots: the only place that knows their order.
+//   s_ij = <R(i) q_i, R(j) k_j> * scale + relate terms,  then soft-cap,  then + b_h(i, j),  then masks
+//   o_i  = sum_j softmax_j(s_ij) (v_j + a^V(i, j))
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+
+#include "core/positions.h"
+#include "core/status.h"
+#include "schemes/scheme.h"
+
+namespace posenc {
+
+// Extra outputs, each (B, H, Tq, Tk) or null. Masked cells of `masked` are 1; of `scores`, -inf.
+// content + relate (+ soft-cap) + bias is the score to the last bit, in that order.
+struct Trace {
+  float* content = nullptr;    // rotated
+  float* unrotated = nullptr;  // beside the sum
+  float* relate = nullptr;
+  float* bias = nullptr;
+  float* scores = nullptr;
+  std::uint8_t* masked = nullptr;
+};
+
+struct AttentionCall {
+  // q (B, H, Tq, d)  k (B, Hkv, Tk, d)  v (B, Hkv, Tk, dv) -> out (B, H, Tq, dv), lse (B, H, Tq)
+  const float* q = nullptr;
+  const float* k = nullptr;
+  const float* v = nullptr;
+  std::size_t batch = 1, heads = 1, kv_heads = 1, queries = 0, keys = 0, width = 0, value_width = 0;
+  float* out = nullptr;
+  float* lse = nullptr;
+  float* weights = nullptr;  // (B, H, Tq, Tk) or null
+  Trace trace;
+
+  std::span<const Rotate* const> rotate;  // composed left to right
+  std::span<const Bias* const> bias;      // added
+  std::span<const Relate* const> relate;  // added
+
+  Positions query_positions, key_positions;
+  const double* query_order = nullptr;  // (Tq); null: the position where it has one axis, else the index
+  const double* key_order = nullptr;    // (Tk)
+  double length = 0;                    // 0: largest key position + 1
+  double scale = 1;
+
+  bool causal = false;  // visible when the key's order <= the query's
+  double window_left = std::numeric_limits<double>::infinity();   // i - j <= left
+  double window_right = std::numeric_limits<double>::infinity();  // j - i <= right
+  double prefix_length = 0;                                       // keys of index below it are visible to all
+  const std::uint8_t* key_mask = nullptr;  // (Tk) or (B, Tk); 1 visible
+  bool key_mask_batched = false;
+  const double* key_lengths = nullptr;     // (B) keys of index >= length are masked
+  bool allow_non_finite = false;           // NaN and Inf are let through where visible, never where masked
+};
+
+// Memory beside the arguments: O((Tq + Tk) d). A row without a visible key has zero output, zero weights, lse -inf.
+// Errors: shape and head-count mismatches between schemes and operands, `not-finite` inputs, `out-of-range` overflow.
+Status attention(const AttentionCall& call);
+
+}  // namespace posenc

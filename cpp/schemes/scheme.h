@@ -1,0 +1,236 @@
+// What a positional scheme is: data that describes it (Param, Law, Descriptor) and one of four interfaces that says
+// where it acts. Two axes only: from one position or from a pair; something to add or something to apply.
+//
+//                          to add                              to apply
+//   one position i         Embed: vector p(i)                  Rotate: operator R(i) on q and k
+//   a pair (i, j)          Bias: number b(i, j) on the score   Relate: vectors a(i, j) met by q, k, v
+//
+// Index letters: h head, i query, j key, c channel, t position; T tokens, d head width.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/positions.h"
+#include "core/status.h"
+
+namespace posenc {
+
+// ---------------------------------------------------------------- description
+
+enum class Slot { kEmbed, kRotate, kBias, kRelate };
+const char* slot_name(Slot slot);
+
+enum class Kind { kReal, kInteger, kFlag, kChoice, kList, kTable };
+
+// One parameter. Everything a user, a type or a slider must know about it is here and nowhere else.
+struct Param {
+  const char* name;                // camelCase; a dot makes a nested option object: "scaling.factor"
+  Kind kind;
+  const char* sentence;            // one sentence of documentation
+  double fallback = 0;             // default: number, flag 0/1, or index into choices; NaN: none
+  const char* fallback_param = ""; // default is the value of this parameter ("dim" for rotaryDim)
+  double min = 0, max = 0;         // inclusive range of the number, or of each entry of a list
+  bool above_min = false;          // true: min itself is excluded
+  const char* choices = "";        // "interleaved|half"
+  const char* shape = "";          // lists and tables: "[2 clip + 1, dim] or [heads, 2 clip + 1, dim]"
+  bool required = false;           // no default: missing is `missing-option`
+  bool can_omit = false;           // `false` is legal and leaves the table out
+  bool differentiable = false;     // attentionGradient has a derivative for it
+  double shown = 0;                // value a figure starts with (required parameters; else the fallback)
+  double shown_min = 0, shown_max = 0;  // slider range; equal: no slider
+  bool shown_log = false;               // slider moves on a log scale
+};
+
+// Properties a scheme claims as data; the tests prove each claim and refuse an unclaimed one that holds.
+enum class Law { kShiftInvariant, kIsometry, kNonPositive, kMonotoneInDistance, kBounded, kSymmetric, kInjective,
+                 kExtrapolates, kIdentityAtZero };
+const char* law_name(Law law);
+
+// A claim, unconditional (param empty) or only where `param` has `value`.
+struct Claim {
+  Law law;
+  const char* param = "";
+  double value = 0;
+};
+
+class Scheme;
+class Spec;
+
+struct Descriptor {
+  Slot slot;
+  const char* name;       // the one spelling: alibi
+  const char* title;      // as papers print it: ALiBi
+  const char* summary;    // one sentence: what it is good at, where it fails
+  const char* formula;    // TeX
+  const char* reference;  // authors, year, place, section or equation
+  const Param* params;
+  std::size_t param_count;
+  const Claim* claims;
+  std::size_t claim_count;
+  // Builds the scheme from checked values. Cross-parameter faults come back as a Status.
+  Status (*make)(const Spec& spec, std::unique_ptr<Scheme>& scheme);
+};
+
+// ---------------------------------------------------------------- a spec: the values of the params of one scheme
+
+// A list (rank 1, doubles) or a table (rank 1..3, float32). Not owned: valid while the scheme lives.
+struct Table {
+  const double* reals = nullptr;   // lists
+  const float* floats = nullptr;   // tables
+  int rank = 0;
+  std::size_t shape[3] = {0, 0, 0};
+  bool given = false;              // false: absent, use the default
+  bool omitted = false;            // `false` was passed
+  std::size_t size() const;
+};
+
+// Values in the order of Descriptor::params. Spec::check (registry) has proved kinds and ranges before make() runs and
+// has put defaults in place of absent numbers.
+class Spec {
+ public:
+  explicit Spec(const Descriptor& descriptor);
+
+  const Descriptor& descriptor() const { return *descriptor_; }
+  // By name; the name must be a param of the descriptor (internal fault otherwise).
+  double number(std::string_view name) const;
+  int integer(std::string_view name) const { return static_cast<int>(number(name)); }
+  bool flag(std::string_view name) const { return number(name) != 0; }
+  int choice(std::string_view name) const { return static_cast<int>(number(name)); }
+  bool has(std::string_view name) const;  // a number or table was given
+  const Table& table(std::string_view name) const;
+
+  void set_number(std::size_t index, double value) { numbers_[index] = value; }
+  void set_table(std::size_t index, const Table& table) { tables_[index] = table; }
+  // Kinds, ranges, finiteness, required params; fills the defaults in.
+  Status check();
+
+ private:
+  std::size_t index_of(std::string_view name) const;
+  const Descriptor* descriptor_;
+  std::vector<double> numbers_;  // NaN: absent
+  std::vector<char> given_;
+  std::vector<Table> tables_;
+};
+
+// ---------------------------------------------------------------- the tile every pairwise scheme works on
+
+inline constexpr int kLanes = 8;      // queries of a tile
+inline constexpr int kKeyBlock = 128; // keys of a tile, at most; fixed, so results do not depend on sizes
+
+// A block of 8 queries by up to kKeyBlock keys, transposed: score of query lane l and key row j is s[j * kLanes + l].
+// Lanes past `queries` repeat the last live query; their values are never read.
+struct Tile {
+  int head = 0;                        // query head
+  int queries = 0;                     // live lanes, 1 .. kLanes
+  int keys = 0;                        // rows, 1 .. kKeyBlock
+  std::size_t first_query = 0;         // index of lane 0 in the sequence
+  std::size_t first_key = 0;           // index of row 0 in the sequence
+  const double* query_positions = nullptr;  // (query_axes, kLanes)
+  const double* key_positions = nullptr;    // (key_axes, key_stride), already offset to first_key
+  std::size_t key_stride = 0;
+  int query_axes = 1, key_axes = 1;
+  // Both sides rise by exactly 1 along one axis: offset key - query of (j, l) is unit_offset + j - l.
+  bool unit_step = false;
+  double unit_offset = 0;
+
+  // Key - query along an axis, formed in float64.
+  double offset(int j, int l, int axis = 0) const {
+    return key_positions[static_cast<std::size_t>(axis) * key_stride + static_cast<std::size_t>(j)] -
+           query_positions[axis * kLanes + l];
+  }
+};
+
+// ---------------------------------------------------------------- the four interfaces
+
+class Scheme {
+ public:
+  virtual ~Scheme() = default;
+  virtual int heads() const { return 0; }     // 0: any number of heads; else attention requires this many
+  virtual int axes() const { return 1; }      // axes of positions it reads; one given axis is broadcast to several
+  virtual int width() const { return 0; }     // embed: columns of p; rotate and relate: head width d; 0: any
+  virtual bool whole_offsets() const { return false; }  // refuses fractional offsets (`not-integer`)
+};
+
+// embed: p(i), added to the token before attention.
+class Embed : public Scheme {
+ public:
+  // positions (axes, T) -> out (T, width). `length` is the sequence length where a scheme asks for one.
+  virtual Status encode(const Positions& positions, double length, float* out) const = 0;
+  virtual Status encode(const Positions& positions, double length, double* out) const = 0;
+};
+
+enum class Side { kQuery, kKey };
+
+struct RotateCall {
+  Side side = Side::kQuery;
+  int head = 0;
+  double length = 0;     // tokens in all, for rules that depend on it (dynamic, longrope)
+  double origin = 0;     // a local() scheme takes its powers about this position
+  bool inverse = false;
+};
+
+// rotate: R(i) on q and k; the content score is <R(i) q_i, R(j) k_j>.
+class Rotate : public Scheme {
+ public:
+  // x (T, d) -> y (T, d), rows x_stride and y_stride apart; x == y is legal.
+  virtual Status apply(const RotateCall& call, const Positions& positions, const float* x, std::size_t x_stride,
+                       float* y, std::size_t y_stride) const = 0;
+  virtual Status apply(const RotateCall& call, const Positions& positions, const double* x, std::size_t x_stride,
+                       double* y, std::size_t y_stride) const = 0;
+  // True (xPos): magnitudes leave float32 far from the origin, so attention rotates anew per tile about its centre.
+  virtual bool local() const { return false; }
+  // Frequencies as used at this length, for posenc.frequencies(): omega per pair (float64), empty if it has none.
+  virtual std::vector<double> inverse_frequencies(double length) const { (void)length; return {}; }
+};
+
+// bias: b_h(i, j), added to the score after scale and soft-cap.
+class Bias : public Scheme {
+ public:
+  // Writes b of every pair of the tile: b[j * kLanes + l]. Zero biases are +0.
+  virtual void fill(const Tile& tile, float* b) const = 0;
+  // Row of the scheme's table for each pair, or nothing to say (relativeIndex()).
+  virtual bool index(const Tile& tile, bool raw, std::int32_t* rows) const { (void)tile; (void)raw; (void)rows; return false; }
+};
+
+// What a relate scheme is shown of a tile, beside the positions. All raw (unrotated) rows.
+struct RelateTile : Tile {
+  const float* q = nullptr;        // (d, kLanes): channel-major, queries in lanes
+  const float* k = nullptr;        // (keys, d)
+  std::size_t d = 0;
+  const float* content = nullptr;  // (keys, kLanes): scaled content scores
+  const float* visible = nullptr;  // (keys, kLanes): 1 visible, 0 masked
+  float scale = 1;
+};
+
+// relate: terms of the score that need q, k or the content, and the value side.
+class Relate : public Scheme {
+ public:
+  // Floats of scratch kept per (head, all keys), filled once by prepare_keys; and per block of 8 queries.
+  virtual std::size_t key_state_size(std::size_t keys) const { (void)keys; return 0; }
+  virtual std::size_t query_state_size() const { return 0; }
+  // Keys visited from last to first (CoPE sums gates from the query backwards).
+  virtual bool descending() const { return false; }
+  // k (Tk, d) raw keys of this head's group -> key_state: terms that meet the keys alone (u . k_j, p2c tables).
+  virtual void prepare_keys(int head, const float* k, std::size_t keys, std::size_t d, const Positions& positions,
+                            float* key_state) const { (void)head; (void)k; (void)keys; (void)d; (void)positions; (void)key_state; }
+  // Once per block of 8 queries, before its first tile: e.g. q . table rows.
+  virtual void begin(const RelateTile& tile, float* query_state) const { (void)tile; (void)query_state; }
+  // Writes the scheme's whole term, scaled or not as its paper has it: r[j * kLanes + l].
+  virtual void scores(const RelateTile& tile, const float* key_state, float* query_state, float* r) const = 0;
+
+  // The value side: o_i += sum_j p_ij a^V(i, j) with unnormalised weights p; the state is rescaled with the softmax.
+  virtual int value_width() const { return 0; }  // 0: no value side; else v must have this width
+  virtual void accumulate(const RelateTile& tile, const float* p, float* query_state) const { (void)tile; (void)p; (void)query_state; }
+  virtual void rescale(const float* alpha, float* query_state) const { (void)alpha; (void)query_state; }  // alpha (kLanes)
+  virtual void finish(int head, const float* query_state, float* o) const { (void)head; (void)query_state; (void)o; }  // o (dv, kLanes) +=
+
+  virtual bool index(const Tile& tile, bool raw, std::int32_t* rows) const { (void)tile; (void)raw; (void)rows; return false; }
+  virtual bool causal_only() const { return false; }
+};
+
+}  // namespace posenc
