@@ -5,12 +5,16 @@
 //   one position i         Embed: vector p(i)                  Rotate: operator R(i) on q and k
 //   a pair (i, j)          Bias: number b(i, j) on the score   Relate: vectors a(i, j) met by q, k, v
 //
+// A value is checked twice at most: Spec::check() against its Param, make() against the other values.
 // Index letters: h head, i query, j key, c channel, t position; T tokens, d head width.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
+#include <limits>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -46,20 +50,33 @@ struct Param {
   bool shown_log = false;               // slider moves on a log scale
 };
 
-// Properties a scheme claims as data; the tests prove each claim and refuse an unclaimed one that holds.
+// Says of an optional number that it has no default.
+inline constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+
+// "an integer from 1 to 1024": what a value of this param may be. Written once, for errors, types and documents.
+std::string allowed_text(const Param& param);
+
+class Scheme;
+class Spec;
+
+// Properties a scheme claims as data; the tests prove each claim and refuse an unclaimed one that holds. What each says
+// of each slot stands in schemes/laws.h.
 enum class Law { kShiftInvariant, kIsometry, kNonPositive, kMonotoneInDistance, kBounded, kSymmetric, kInjective,
                  kExtrapolates, kIdentityAtZero };
 const char* law_name(Law law);
 
-// A claim, unconditional (param empty) or only where `param` has `value`.
+// A claim: unconditional; or only where the flag or choice `param` has `value`; or only where the sentence `when` is
+// true of the spec, which `holds` decides.
 struct Claim {
   Law law;
   const char* param = "";
   double value = 0;
-};
+  const char* when = "";
+  bool (*holds)(const Spec& spec) = nullptr;
+  double length = 0;  // injective: for whole positions 0 .. length - 1
 
-class Scheme;
-class Spec;
+  bool applies_to(const Spec& spec) const;
+};
 
 struct Descriptor {
   Slot slot;
@@ -68,10 +85,8 @@ struct Descriptor {
   const char* summary;    // one sentence: what it is good at, where it fails
   const char* formula;    // TeX
   const char* reference;  // authors, year, place, section or equation
-  const Param* params;
-  std::size_t param_count;
-  const Claim* claims;
-  std::size_t claim_count;
+  std::span<const Param> params;
+  std::span<const Claim> claims;
   // Builds the scheme from checked values. Cross-parameter faults come back as a Status.
   Status (*make)(const Spec& spec, std::unique_ptr<Scheme>& scheme);
 };
@@ -86,28 +101,42 @@ struct Table {
   std::size_t shape[3] = {0, 0, 0};
   bool given = false;              // false: absent, use the default
   bool omitted = false;            // `false` was passed
+
   std::size_t size() const;
+  static Table list(std::span<const double> values);
+  static Table of(const float* values, std::initializer_list<std::size_t> shape);
+  static Table none();             // `false`
 };
 
-// Values in the order of Descriptor::params. Spec::check (registry) has proved kinds and ranges before make() runs and
-// has put defaults in place of absent numbers.
+// "[17, 64]", for messages about tables and lists.
+std::string shape_text(const Table& table);
+
+// The values of a descriptor's params, in their order. check() proves kinds and ranges before make() runs and puts
+// defaults in place of absent numbers; what it cannot know (table shapes, relations between params) make() refuses.
 class Spec {
  public:
   explicit Spec(const Descriptor& descriptor);
 
   const Descriptor& descriptor() const { return *descriptor_; }
-  // By name; the name must be a param of the descriptor (internal fault otherwise).
+  // By name, which must be that of a param. number() of an optional, absent param is NaN.
   double number(std::string_view name) const;
   int integer(std::string_view name) const { return static_cast<int>(number(name)); }
   bool flag(std::string_view name) const { return number(name) != 0; }
   int choice(std::string_view name) const { return static_cast<int>(number(name)); }
-  bool has(std::string_view name) const;  // a number or table was given
+  bool has(std::string_view name) const;  // given by the caller (a table given as `false` counts as given)
   const Table& table(std::string_view name) const;
 
-  void set_number(std::size_t index, double value) { numbers_[index] = value; }
-  void set_table(std::size_t index, const Table& table) { tables_[index] = table; }
-  // Kinds, ranges, finiteness, required params; fills the defaults in.
+  void set_number(std::size_t index, double value);
+  void set_table(std::size_t index, const Table& table);
+  // The same by name; `unknown-option` and `unknown-choice` come back as a Status.
+  Status set(std::string_view name, double value);
+  Status set(std::string_view name, std::string_view choice);
+  Status set(std::string_view name, const Table& table);
+  // Kinds, ranges, finiteness, required params; fills the defaults in. Calling it again is harmless.
   Status check();
+
+  // A refusal of `name` in this scheme's voice: "rope: rotaryDim must be <allowed>, got <given>".
+  Status refuse(Code code, std::string_view name, std::string allowed, std::string given) const;
 
  private:
   std::size_t index_of(std::string_view name) const;
@@ -134,7 +163,9 @@ struct Tile {
   const double* key_positions = nullptr;    // (key_axes, key_stride), already offset to first_key
   std::size_t key_stride = 0;
   int query_axes = 1, key_axes = 1;
-  // Both sides rise by exactly 1 along one axis: offset key - query of (j, l) is unit_offset + j - l.
+  // One axis, and key - query, formed in float64, equals unit_offset + j - l exactly for every live lane and row (both
+  // sides rise by 1 and no subtraction rounds: unit_steps() below decides). A scheme may then work along diagonals, and
+  // must give the same bits as it would pair by pair.
   bool unit_step = false;
   double unit_offset = 0;
 
@@ -145,7 +176,25 @@ struct Tile {
   }
 };
 
+// True where the positions rise by exactly 1 from a first one that is a multiple of 2^-20 of magnitude up to 2^31: then
+// every difference of two such runs is exact in float64, which is what Tile::unit_step promises.
+bool unit_steps(const double* positions, std::size_t count);
+
 // ---------------------------------------------------------------- the four interfaces
+
+// What posenc.frequencies() tells of a scheme that turns pairs. NaN: nothing to say.
+struct FrequencyReport {
+  enum class Band { kKept, kRamped, kScaled };
+  std::vector<double> inverse;     // omega_i per pair, radians a position
+  std::vector<double> wavelength;  // 2 pi / omega_i in positions; infinite (null in JSON) where omega_i is 0
+  double base = kNone;             // the base in force at this length, after any rule that changes it
+  double attention_factor = 1;     // multiplies queries and keys
+  double softmax_scale = kNone;    // multiplies the softmax scale, where a rule says so
+  std::vector<Band> band;          // what a scaling rule did to each pair
+  double low = kNone, high = kNone;  // the pairs between which a rule ramps
+  std::vector<std::string> notes;
+};
+std::string to_json(const FrequencyReport& report);
 
 class Scheme {
  public:
@@ -154,6 +203,14 @@ class Scheme {
   virtual int axes() const { return 1; }      // axes of positions it reads; one given axis is broadcast to several
   virtual int width() const { return 0; }     // embed: columns of p; rotate and relate: head width d; 0: any
   virtual bool whole_offsets() const { return false; }  // refuses fractional offsets (`not-integer`)
+  // Frequencies as used for a sequence of `length` tokens; `unsupported` where the scheme has none.
+  virtual Status frequencies(double length, FrequencyReport& report) const;
+
+  const char* name() const { return name_; }  // of its descriptor; make_scheme() sets it
+
+ private:
+  friend Status make_scheme(Spec& spec, std::unique_ptr<Scheme>& scheme);
+  const char* name_ = "";
 };
 
 // embed: p(i), added to the token before attention.
@@ -184,8 +241,6 @@ class Rotate : public Scheme {
                        double* y, std::size_t y_stride) const = 0;
   // True (xPos): magnitudes leave float32 far from the origin, so attention rotates anew per tile about its centre.
   virtual bool local() const { return false; }
-  // Frequencies as used at this length, for posenc.frequencies(): omega per pair (float64), empty if it has none.
-  virtual std::vector<double> inverse_frequencies(double length) const { (void)length; return {}; }
 };
 
 // bias: b_h(i, j), added to the score after scale and soft-cap.

@@ -1,0 +1,21 @@
+// Biases that depend on the offset key - query only: b_h(i, j) = f_h(j - i).
+#pragma once
+
+#include <cstddef>
+
+#include "schemes/scheme.h"
+
+namespace posenc {
+
+// The base of such a scheme: it gives f over a run of offsets, and tiles come out of that. Where both sides step by one,
+// a tile of 8 x K holds only K + 7 different values, along its diagonals: f is evaluated once for each.
+class OffsetBias : public Bias {
+ public:
+  void fill(const Tile& tile, float* b) const final;
+
+ protected:
+  // f of head `head` at offsets (count) -> b (count); each value must depend on its own offset alone.
+  virtual void evaluate(int head, const double* offsets, std::size_t count, float* b) const = 0;
+};
+
+}  // namespace posenc
