@@ -1,0 +1,68 @@
+// The vocabulary of f64x2.h over structs of two. Included by f64x2.h only.
+#pragma once
+
+namespace posenc::simd {
+
+struct F64x2 {
+  double v[2];
+};
+struct Mask64x2 {
+  bool v[2];
+};
+
+POSENC_INLINE F64x2 load(const double* p) { return {{p[0], p[1]}}; }
+POSENC_INLINE void store(double* p, F64x2 a) { p[0] = a.v[0], p[1] = a.v[1]; }
+POSENC_INLINE F64x2 splat(double x) { return {{x, x}}; }
+POSENC_INLINE F64x2 load_splat(const double* p) { return splat(*p); }
+POSENC_INLINE F64x2 make(double a, double b) { return {{a, b}}; }
+template <int I>
+POSENC_INLINE double lane(F64x2 a) {
+  return a.v[I];
+}
+
+POSENC_INLINE F64x2 operator+(F64x2 a, F64x2 b) { return {{a.v[0] + b.v[0], a.v[1] + b.v[1]}}; }
+POSENC_INLINE F64x2 operator-(F64x2 a, F64x2 b) { return {{a.v[0] - b.v[0], a.v[1] - b.v[1]}}; }
+POSENC_INLINE F64x2 operator*(F64x2 a, F64x2 b) { return {{a.v[0] * b.v[0], a.v[1] * b.v[1]}}; }
+POSENC_INLINE F64x2 operator/(F64x2 a, F64x2 b) { return {{a.v[0] / b.v[0], a.v[1] / b.v[1]}}; }
+POSENC_INLINE F64x2 operator-(F64x2 a) { return {{-a.v[0], -a.v[1]}}; }
+POSENC_INLINE F64x2 abs(F64x2 a) { return {{__builtin_fabs(a.v[0]), __builtin_fabs(a.v[1])}}; }
+POSENC_INLINE F64x2 sqrt(F64x2 a) { return {{__builtin_sqrt(a.v[0]), __builtin_sqrt(a.v[1])}}; }
+POSENC_INLINE F64x2 min(F64x2 a, F64x2 b) {
+  return {{b.v[0] < a.v[0] ? b.v[0] : a.v[0], b.v[1] < a.v[1] ? b.v[1] : a.v[1]}};
+}
+POSENC_INLINE F64x2 max(F64x2 a, F64x2 b) {
+  return {{a.v[0] < b.v[0] ? b.v[0] : a.v[0], a.v[1] < b.v[1] ? b.v[1] : a.v[1]}};
+}
+
+POSENC_INLINE Mask64x2 operator==(F64x2 a, F64x2 b) { return {{a.v[0] == b.v[0], a.v[1] == b.v[1]}}; }
+POSENC_INLINE Mask64x2 operator!=(F64x2 a, F64x2 b) { return {{a.v[0] != b.v[0], a.v[1] != b.v[1]}}; }
+POSENC_INLINE Mask64x2 operator<(F64x2 a, F64x2 b) { return {{a.v[0] < b.v[0], a.v[1] < b.v[1]}}; }
+POSENC_INLINE Mask64x2 operator<=(F64x2 a, F64x2 b) { return {{a.v[0] <= b.v[0], a.v[1] <= b.v[1]}}; }
+POSENC_INLINE Mask64x2 operator>(F64x2 a, F64x2 b) { return {{a.v[0] > b.v[0], a.v[1] > b.v[1]}}; }
+POSENC_INLINE Mask64x2 operator>=(F64x2 a, F64x2 b) { return {{a.v[0] >= b.v[0], a.v[1] >= b.v[1]}}; }
+POSENC_INLINE F64x2 select(Mask64x2 mask, F64x2 a, F64x2 b) {
+  return {{mask.v[0] ? a.v[0] : b.v[0], mask.v[1] ? a.v[1] : b.v[1]}};
+}
+POSENC_INLINE bool any(Mask64x2 mask) { return mask.v[0] || mask.v[1]; }
+POSENC_INLINE bool all(Mask64x2 mask) { return mask.v[0] && mask.v[1]; }
+
+/// a0 b0.
+POSENC_INLINE F64x2 zip_low(F64x2 a, F64x2 b) { return {{a.v[0], b.v[0]}}; }
+/// a1 b1.
+POSENC_INLINE F64x2 zip_high(F64x2 a, F64x2 b) { return {{a.v[1], b.v[1]}}; }
+/// a1 a0.
+POSENC_INLINE F64x2 swap(F64x2 a) { return {{a.v[1], a.v[0]}}; }
+
+/// Rounds to float: a0 a1 0 0.
+POSENC_INLINE F32x4 demote(F64x2 a) {
+  return {{static_cast<float>(a.v[0]), static_cast<float>(a.v[1]), 0.0f, 0.0f}};
+}
+/// Rounds to float: a0 a1 b0 b1.
+POSENC_INLINE F32x4 demote(F64x2 a, F64x2 b) {
+  return {{static_cast<float>(a.v[0]), static_cast<float>(a.v[1]), static_cast<float>(b.v[0]),
+           static_cast<float>(b.v[1])}};
+}
+POSENC_INLINE F64x2 promote_low(F32x4 a) { return {{a.v[0], a.v[1]}}; }
+POSENC_INLINE F64x2 promote_high(F32x4 a) { return {{a.v[2], a.v[3]}}; }
+
+}  // namespace posenc::simd
