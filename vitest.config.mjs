@@ -1,8 +1,10 @@
 import { defineConfig } from "vitest/config";
+import { kModulePaths } from "./web/build.mjs";
 
 export default defineConfig({
-  // The constants that web/build.mjs puts into the bundles.
+  // What web/build.mjs puts into the bundles.
   define: { POSENC_CLASSIC: "false" },
+  resolve: { alias: kModulePaths },
   test: {
     include: ["tests/web/**/*.test.{ts,mjs}"],
     testTimeout: 120_000,
