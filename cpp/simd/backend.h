@@ -20,6 +20,15 @@
 #define POSENC_NOINLINE
 #endif
 
+// Before a loop: leave it rolled. Unrolling mixes the loads of several turns and spills (see kernels/register_tile.h).
+#if defined(__clang__)
+#define POSENC_ROLLED _Pragma("clang loop unroll(disable)")
+#elif defined(__GNUC__)
+#define POSENC_ROLLED _Pragma("GCC unroll 1")
+#else
+#define POSENC_ROLLED
+#endif
+
 #if defined(__FAST_MATH__)
 #error "posenc promises the same bits everywhere: do not build it with -ffast-math"
 #endif

@@ -1,0 +1,69 @@
+#include "kernels/online_softmax.h"
+
+#include <limits>
+
+#include "simd/f32x4.h"
+#include "simd/math.h"
+
+namespace posenc {
+
+using namespace simd;
+
+namespace {
+
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+
+// What to subtract: the maximum, or 0 while there is none (-inf - -inf is NaN).
+POSENC_INLINE F32x4 shift_of(F32x4 m) { return keep(m != splat(-kInfinity), m); }
+
+}  // namespace
+
+void add_and_find_largest(float* s, const float* b, std::size_t rows, float* m) {
+  // s (rows, 8)  b (rows, 8) -> m (8)
+  F32x4 m0 = splat(-kInfinity), m1 = m0;
+  if (b != nullptr) {
+    for (std::size_t j = 0; j < rows; ++j, s += 8, b += 8) {
+      const F32x4 s0 = load(s) + load(b), s1 = load(s + 4) + load(b + 4);
+      m0 = max(m0, s0), m1 = max(m1, s1);
+      store(s, s0), store(s + 4, s1);
+    }
+  } else {
+    for (std::size_t j = 0; j < rows; ++j, s += 8) m0 = max(m0, load(s)), m1 = max(m1, load(s + 4));
+  }
+  store(m, m0), store(m + 4, m1);
+}
+
+void softmax_tile(float* s, std::size_t rows, const float* tile_largest, float* m, float* l, float* alpha) {
+  // s (rows, 8)  tile_largest m l (8) -> s (rows, 8)  m l alpha (8)
+  for (int half = 0; half < 8; half += 4) {
+    const F32x4 before = load(m + half);
+    const F32x4 after = max(before, load(tile_largest + half));
+    const F32x4 shift = shift_of(after);
+    const F32x4 factor = exp_bounded(before - shift);
+    F32x4 total = splat(0.0f);
+    float* row = s + half;
+    POSENC_ROLLED
+    for (std::size_t j = 0; j < rows; ++j, row += 8) {
+      const F32x4 p = exp_bounded(load(row) - shift);
+      store(row, p);
+      total = total + p;
+    }
+    store(m + half, after);
+    store(l + half, load(l + half) * factor + total);
+    store(alpha + half, factor);
+  }
+}
+
+void normalise_weights(float* s, std::size_t n, float m, float l) {
+  // s (n) -> (n)
+  if (l == 0) {
+    for (std::size_t j = 0; j < n; ++j) s[j] = 0;
+    return;
+  }
+  const F32x4 shift = splat(m == -kInfinity ? 0.0f : m), total = splat(l);
+  std::size_t j = 0;
+  for (; j + 4 <= n; j += 4) store(s + j, exp_bounded(load(s + j) - shift) / total);
+  if (j < n) store_part(s + j, exp_bounded(load_part(s + j, n - j) - shift) / total, n - j);
+}
+
+}  // namespace posenc

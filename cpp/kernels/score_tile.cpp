@@ -1,0 +1,78 @@
+#include "kernels/score_tile.h"
+
+#include "kernels/register_tile.h"
+#include "simd/f32x4.h"
+
+namespace posenc {
+
+using namespace simd;
+
+float pack_panels(const float* x, std::size_t row_stride, std::size_t rows, std::size_t columns, float* panels) {
+  // x (rows, columns) -> panels (ceil(rows / 4), columns, 4)
+  F32x4 magnitude = splat(0.0f);
+  for (std::size_t row = 0; row < rows; row += 4, panels += 4 * columns) {
+    const std::size_t live = rows - row < 4 ? rows - row : 4;
+    const float* r[4];
+    for (std::size_t i = 0; i < 4; ++i) r[i] = x + (row + (i < live ? i : 0)) * row_stride;
+    const I32x4 keep_row = make_int(-1, live > 1 ? -1 : 0, live > 2 ? -1 : 0, live > 3 ? -1 : 0);
+    std::size_t c = 0;
+    for (; c + 4 <= columns; c += 4) {
+      F32x4 a = load(r[0] + c), b = load(r[1] + c), e = load(r[2] + c), f = load(r[3] + c);
+      transpose(a, b, e, f);
+      a = keep(keep_row, a), b = keep(keep_row, b), e = keep(keep_row, e), f = keep(keep_row, f);
+      magnitude = max(max(magnitude, abs(a)), abs(b));
+      magnitude = max(max(magnitude, abs(e)), abs(f));
+      store(panels + 4 * c, a), store(panels + 4 * c + 4, b);
+      store(panels + 4 * c + 8, e), store(panels + 4 * c + 12, f);
+    }
+    for (; c < columns; ++c) {
+      const F32x4 a = keep(keep_row, make(r[0][c], r[1][c], r[2][c], r[3][c]));
+      magnitude = max(magnitude, abs(a));
+      store(panels + 4 * c, a);
+    }
+  }
+  return largest(magnitude);
+}
+
+float pack_lanes(const float* x, std::size_t row_stride, int rows, std::size_t d, float scale, float* lanes) {
+  // x (rows, d) -> lanes (d, 8)
+  F32x4 magnitude = splat(0.0f);
+  const F32x4 factor = splat(scale);
+  for (int half = 0; half < 2; ++half) {
+    const float* r[4];
+    for (int i = 0; i < 4; ++i) {
+      const int row = 4 * half + i < rows ? 4 * half + i : rows - 1;
+      r[i] = x + static_cast<std::size_t>(row) * row_stride;
+    }
+    float* to = lanes + 4 * half;
+    std::size_t c = 0;
+    for (; c + 4 <= d; c += 4) {
+      F32x4 a = load(r[0] + c), b = load(r[1] + c), e = load(r[2] + c), f = load(r[3] + c);
+      transpose(a, b, e, f);
+      a = a * factor, b = b * factor, e = e * factor, f = f * factor;
+      magnitude = max(max(magnitude, abs(a)), abs(b));
+      magnitude = max(max(magnitude, abs(e)), abs(f));
+      store(to + 8 * c, a), store(to + 8 * c + 8, b);
+      store(to + 8 * c + 16, e), store(to + 8 * c + 24, f);
+    }
+    for (; c < d; ++c) {
+      const F32x4 a = make(r[0][c], r[1][c], r[2][c], r[3][c]) * factor;
+      magnitude = max(magnitude, abs(a));
+      store(to + 8 * c, a);
+    }
+  }
+  return largest(magnitude);
+}
+
+void score_tile(const float* keys, const float* queries, std::size_t d, std::size_t panels, float* s) {
+  // keys (panels, d, 4)  queries (d, 8) -> s (4 panels, 8)
+  for (std::size_t p = 0; p < panels; ++p, keys += 4 * d, s += 32) {
+    const RegisterTile t = multiply(keys, queries, d);
+    store(s, t.a0), store(s + 4, t.a1);
+    store(s + 8, t.b0), store(s + 12, t.b1);
+    store(s + 16, t.c0), store(s + 20, t.c1);
+    store(s + 24, t.d0), store(s + 28, t.d1);
+  }
+}
+
+}  // namespace posenc
