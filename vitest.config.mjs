@@ -1,14 +1,21 @@
 import { defineConfig } from "vitest/config";
 import { kModulePaths } from "./web/build.mjs";
 
+const kCommon = { testTimeout: 120_000, hookTimeout: 120_000, pool: "forks", maxWorkers: 2 };
+
 export default defineConfig({
-  // What web/build.mjs puts into the bundles.
-  define: { POSENC_CLASSIC: "false" },
-  resolve: { alias: kModulePaths },
   test: {
-    include: ["tests/web/**/*.test.{ts,mjs}"],
-    testTimeout: 120_000,
-    pool: "forks",
-    maxWorkers: 2,
+    projects: [
+      {
+        // What web/build.mjs puts into the bundles.
+        define: { POSENC_CLASSIC: "false" },
+        resolve: { alias: kModulePaths },
+        test: { name: "web", include: ["tests/web/**/*.test.{ts,mjs}"], ...kCommon },
+      },
+      {
+        // One at a time: each starts a browser.
+        test: { name: "browser", include: ["tests/browser/**/*.test.{ts,mjs}"], ...kCommon, fileParallelism: false },
+      },
+    ],
   },
 });
