@@ -1,0 +1,56 @@
+#include "analysis/metrics.h"
+
+#include "simd/math.h"
+
+namespace posenc {
+
+namespace {
+
+bool is_weight(float w) { return w >= 0 && w - w == 0; }
+
+Status refuse_weight(const char* subject, float w) {
+  const bool finite = w - w == 0;
+  return refuse(finite ? Code::kOutOfRange : Code::kNotFinite, subject, "weights", "finite numbers of at least 0",
+                to_text(static_cast<double>(w)));
+}
+
+}  // namespace
+
+Status entropy(const float* weights, std::size_t rows, std::size_t keys, double base, double* out) {
+  const auto refuse_base = [&](Code code) {
+    return refuse(code, "entropy", "base", "a number above 0 other than 1", to_text(base));
+  };
+  if (base != base) return refuse_base(Code::kNotANumber);
+  if (!(base - base == 0)) return refuse_base(Code::kNotFinite);
+  if (!(base > 0) || base == 1) return refuse_base(Code::kOutOfRange);
+  const double unit = base == kEuler ? 1.0 : simd::log_double(base);
+  for (std::size_t i = 0; i < rows; ++i) {
+    const float* row = weights + i * keys;
+    double sum = 0;
+    for (std::size_t j = 0; j < keys; ++j) {
+      if (!is_weight(row[j])) return refuse_weight("entropy", row[j]);
+      const double w = row[j];
+      if (w > 0) sum += w * simd::log_double(w);
+    }
+    out[i] = 0.0 - sum / unit;
+  }
+  return ok();
+}
+
+Status attention_distance(const float* weights, std::size_t batch, std::size_t queries, std::size_t keys,
+                          const double* query_positions, const double* key_positions, double* out) {
+  for (std::size_t n = 0; n < batch * queries; ++n) {
+    const float* row = weights + n * keys;
+    const double i = query_positions[n % queries];
+    double sum = 0;
+    for (std::size_t j = 0; j < keys; ++j) {
+      if (!is_weight(row[j])) return refuse_weight("attentionDistance", row[j]);
+      const double offset = key_positions[j] - i;
+      sum += static_cast<double>(row[j]) * (offset < 0 ? -offset : offset);
+    }
+    out[n] = sum;
+  }
+  return ok();
+}
+
+}  // namespace posenc

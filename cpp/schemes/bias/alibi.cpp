@@ -1,0 +1,109 @@
+// ALiBi: attention with linear biases.
+//
+//   b_h(i, j) = -m_h |i - j|,   m_h = 2^(-8 (h + 1) / n) for n heads
+//
+// Press, Smith, Lewis 2022, "Train Short, Test Long", section 3. The slopes are fixed, one a head, and not learned.
+// Rules for the slopes: "press" is what the authors' code does where n is no power of two: the slopes of the nearest
+// lower power, then every other slope of the next power; checkpoints (BLOOM, MPT, Baichuan) follow it. "geometric" is
+// the paper's formula for any n. They agree where n is a power of two.
+// `symmetric: false` penalises the past only (keys ahead get 0): causal attention never sees the difference.
+// Good at: texts longer than those of training, with no parameter. Fails: far content is out of reach of steep heads, and
+// order is seen through distance only: in an encoder the bias cannot tell before from after.
+#include "kernels/multiprecision.h"
+#include "schemes/bias/offset.h"
+#include "schemes/registry.h"
+
+namespace posenc {
+
+namespace {
+
+constexpr Param kParams[] = {
+    {.name = "heads", .kind = Kind::kInteger, .sentence = "Number of attention heads.", .min = 1, .max = 1024,
+     .required = true, .shown = 8, .shown_min = 1, .shown_max = 16},
+    {.name = "slopes", .kind = Kind::kList, .sentence = "Slope of each head, in place of the rule's.", .min = 0,
+     .max = 1048576, .shape = "[heads]"},
+    {.name = "rule", .kind = Kind::kChoice,
+     .sentence = "Slopes where heads is no power of two: as the authors' code has them, or 2^(-8 (h + 1) / heads).",
+     .fallback = 0, .choices = "press|geometric"},
+    {.name = "symmetric", .kind = Kind::kFlag, .sentence = "Penalise both sides; false: the past only.", .fallback = 1},
+};
+
+constexpr Claim kClaims[] = {
+    {Law::kShiftInvariant},
+    {Law::kNonPositive},
+    {.law = Law::kMonotoneInDistance, .param = "symmetric", .value = 1},
+    {.law = Law::kSymmetric, .param = "symmetric", .value = 1},
+    {Law::kExtrapolates},
+    {Law::kIdentityAtZero},
+};
+
+class Alibi final : public OffsetBias {
+ public:
+  static Status make(const Spec& spec, std::unique_ptr<Scheme>& scheme) {
+    const int heads = spec.integer("heads");
+    auto alibi = std::make_unique<Alibi>();
+    alibi->symmetric_ = spec.flag("symmetric");
+    const Table& slopes = spec.table("slopes");
+    if (slopes.given) {
+      if (slopes.size() != static_cast<std::size_t>(heads)) {
+        return spec.refuse(Code::kShapeMismatch, "slopes", "a list of as many numbers as heads, " + to_text(heads),
+                           to_text(static_cast<double>(slopes.size())));
+      }
+      alibi->slopes_.assign(slopes.reals, slopes.reals + heads);
+    } else {
+      const bool press = spec.choice("rule") == 0;
+      int power = 1;  // the largest power of two in heads
+      while (2 * power <= heads) power *= 2;
+      for (int h = 0; h < heads; ++h) {
+        if (!press) {
+          alibi->slopes_.push_back(slope(h + 1, heads));
+        } else if (h < power) {
+          alibi->slopes_.push_back(slope(h + 1, power));
+        } else {
+          alibi->slopes_.push_back(slope(2 * (h - power) + 1, 2 * power));
+        }
+      }
+    }
+    scheme = std::move(alibi);
+    return ok();
+  }
+
+  int heads() const override { return static_cast<int>(slopes_.size()); }
+
+ protected:
+  void evaluate(int head, const double* offsets, std::size_t count, float* b) const override {
+    const double m = slopes_[static_cast<std::size_t>(head)];
+    if (symmetric_) {
+      for (std::size_t n = 0; n < count; ++n) b[n] = penalty(m, offsets[n] < 0 ? -offsets[n] : offsets[n]);
+    } else {
+      for (std::size_t n = 0; n < count; ++n) b[n] = penalty(m, offsets[n] < 0 ? -offsets[n] : 0.0);
+    }
+  }
+
+ private:
+  static float penalty(double m, double distance) { return static_cast<float>(0.0 - m * distance); }  // +0 at 0
+
+  // 2^(-8 numerator / denominator), rounded once: powers of two come out exact.
+  static double slope(int numerator, int denominator) {
+    return pow(MultiFloat(2.0), MultiFloat(-8.0 * numerator) / MultiFloat(denominator)).to_double();
+  }
+
+  std::vector<double> slopes_;
+  bool symmetric_ = true;
+};
+
+}  // namespace
+
+constinit const Descriptor schemes::bias_alibi = {
+    .slot = Slot::kBias,
+    .name = "alibi",
+    .title = "ALiBi",
+    .summary = "A penalty that grows with distance, steeper for some heads: goes on beyond the trained length.",
+    .formula = R"(b_h(i, j) = -m_h \lvert i - j \rvert,\quad m_h = 2^{-8(h+1)/n})",
+    .reference = "Press, Smith, Lewis 2022, Train Short, Test Long: Attention with Linear Biases, section 3",
+    .params = kParams,
+    .claims = kClaims,
+    .make = Alibi::make,
+};
+
+}  // namespace posenc
