@@ -1,5 +1,4 @@
 import { defineConfig } from "vitest/config";
-import { kModulePaths } from "./web/build.mjs";
 
 const kCommon = { testTimeout: 120_000, hookTimeout: 120_000, pool: "forks", maxWorkers: 2 };
 
@@ -9,7 +8,6 @@ export default defineConfig({
       {
         // What web/build.mjs puts into the bundles.
         define: { POSENC_CLASSIC: "false" },
-        resolve: { alias: kModulePaths },
         test: { name: "web", include: ["tests/web/**/*.test.{ts,mjs}"], ...kCommon },
       },
       {

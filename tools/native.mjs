@@ -55,8 +55,8 @@ export async function runPreset(preset) {
   if (configured.code !== 0) return broken(`cmake --preset ${preset}`, configured.output);
   const built = await run("cmake", ["--build", "--preset", preset]);
   if (built.code !== 0) return broken(`cmake --build --preset ${preset}`, built.output);
-  const log = join(kRoot, "build", preset, "Testing/Temporary/LastTest.log");
-  mkdirSync(join(kRoot, "build", preset), { recursive: true });
+  const log = join(kRoot, "build/cpp", preset, "Testing/Temporary/LastTest.log");
+  mkdirSync(join(kRoot, "build/cpp", preset), { recursive: true });
   rmSync(log, { force: true });
   const tested = await run("ctest", ["--preset", preset, "-j", String(cpus().length)]);
   let entries = [];
