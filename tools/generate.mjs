@@ -1,0 +1,262 @@
+// Writes what follows from the catalogue of schemes: web/src/schemes.gen.ts, docs/schemes.md, the table in README.md.
+// The catalogue is what the built module says of itself (describe()), so C++ is the one place where a scheme is described.
+//   node tools/generate.mjs [--check]
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { kRoot } from "./process.mjs";
+
+const kColumns = 120;
+
+/** The catalogue as the module in build/wasm describes it. */
+export async function readCatalogue() {
+  const load = (name) => import(pathToFileURL(join(kRoot, "build/wasm", name)).href);
+  const { default: createModule } = await load("posenc_glue.mjs");
+  const { bytes } = await load("posenc_bytes.mjs");
+  const compiled = new WebAssembly.Module(Buffer.from(bytes, "base64"));
+  const module = createModule({
+    instantiateWasm(imports, receive) {
+      const instance = new WebAssembly.Instance(compiled, imports);
+      receive(instance, compiled);
+      return instance.exports;
+    },
+  });
+  return JSON.parse(module.describe());
+}
+
+// ---------------------------------------------------------------- text
+
+const pascal = (name) => name[0].toUpperCase() + name.slice(1);
+const quoted = (text) => JSON.stringify(text);
+const sentence = (text) => (/[.!?)]$/.test(text.trim()) ? text.trim() : `${text.trim()}.`);
+
+// Words filled into lines that start with `prefix`.
+function fill(text, prefix) {
+  const lines = [];
+  let line = "";
+  for (const word of text.split(/\s+/)) {
+    if (line && prefix.length + line.length + 1 + word.length > kColumns) {
+      lines.push(prefix + line);
+      line = word;
+    } else {
+      line = line ? `${line} ${word}` : word;
+    }
+  }
+  lines.push(prefix + line);
+  return lines;
+}
+
+// A doc comment of paragraphs; on one line where it fits.
+function comment(paragraphs, indent = "") {
+  const safe = paragraphs.filter(Boolean).map((text) => text.replaceAll("*/", "* /"));
+  if (safe.length === 1 && indent.length + safe[0].length + 7 <= kColumns) return [`${indent}/** ${safe[0]} */`];
+  const lines = [`${indent}/**`];
+  safe.forEach((text, i) => {
+    if (i > 0) lines.push(`${indent} *`);
+    lines.push(...fill(text, `${indent} * `));
+  });
+  return [...lines, `${indent} */`];
+}
+
+// What a caller reads about a parameter after its sentence: what is allowed (where the type does not say it) and what it is
+// otherwise.
+function allowedOf(param) {
+  return param.allowed && param.kind !== "flag" && param.kind !== "choice" ? sentence(pascal(param.allowed)) : "";
+}
+
+function defaultOf(param) {
+  if (param.required) return "";
+  if (param.defaultParam) return `Default: the value of \`${param.defaultParam}\`.`;
+  if (param.default === null || param.default === undefined) return "";
+  return `Default: \`${typeof param.default === "string" ? quoted(param.default) : param.default}\`.`;
+}
+
+// ---------------------------------------------------------------- TypeScript
+
+function optionType(param) {
+  switch (param.kind) {
+    case "flag": return "boolean";
+    case "choice": return param.choices.map(quoted).join(" | ");
+    case "list":
+    case "table": return param.canOmit ? "TensorLike | TableJSON | false" : "TensorLike | TableJSON";
+    default: return "number";
+  }
+}
+
+function propertyType(param) {
+  const there = param.required || param.defaultParam || (param.default !== null && param.default !== undefined);
+  let type = optionType(param);
+  if (param.kind === "list") type = `Tensor<"float64">`;
+  if (param.kind === "table") type = `Tensor<"float32">${param.canOmit ? " | false" : ""}`;
+  return there ? type : `${type} | null`;
+}
+
+// Params by their outer name: dotted ones make one nested object.
+function grouped(params) {
+  const groups = new Map();
+  for (const param of params) {
+    const [outer, inner] = param.name.split(".");
+    if (!groups.has(outer)) groups.set(outer, []);
+    groups.get(outer).push({ ...param, inner });
+  }
+  return groups;
+}
+
+function members(params, { type, optional, documented }) {
+  const lines = [];
+  const member = (param, name, indent) => {
+    if (documented) lines.push(...comment([[sentence(param.sentence), allowedOf(param), defaultOf(param)].filter(Boolean).join(" ")], indent));
+    lines.push(`${indent}readonly ${name}${optional(param) ? "?" : ""}: ${type(param)};`);
+  };
+  for (const [outer, group] of grouped(params)) {
+    if (group[0].inner === undefined) {
+      member(group[0], outer, "  ");
+    } else {
+      lines.push(`  readonly ${outer}${group.every(optional) ? "?" : ""}: {`);
+      for (const param of group) member(param, param.inner, "    ");
+      lines.push("  };");
+    }
+  }
+  return lines;
+}
+
+function lawText({ law, when, length }) {
+  const name = law.replaceAll("_", " ");
+  return [name, when ? `where ${when.text ?? `${when.param} is ${when.value}`}` : "", length ? `up to ${length} positions` : ""].filter(Boolean).join(" ");
+}
+
+function factory(scheme, index) {
+  const type = pascal(scheme.name);
+  const required = scheme.params.some((param) => param.required);
+  const laws = scheme.laws.map(lawText).join("; ");
+  const lines = [
+    ...comment([`Options of {@link ${scheme.name}}.`]),
+    `export interface ${type}Options {`,
+    ...members(scheme.params, { type: optionType, optional: (param) => !param.required, documented: true }),
+    "}",
+    "",
+    ...comment([`A scheme made by {@link ${scheme.name}}: its parameters are readable; one neither given nor with a default is null.`]),
+    `export interface ${type} extends ${pascal(scheme.slot)}Scheme {`,
+    `  readonly name: ${quoted(scheme.name)};`,
+    ...members(scheme.params, { type: propertyType, optional: () => false, documented: false }),
+    "}",
+    "",
+    ...comment([
+      `${scheme.title} (${scheme.slot}): ${sentence(scheme.summary)}`,
+      `Formula, in TeX: \`${scheme.formula.replaceAll("`", "'")}\``,
+      `Source: ${sentence(scheme.reference)}`,
+      laws ? `Holds: ${sentence(laws)}` : "",
+    ]),
+    `export function ${scheme.name}(options${required ? "" : "?"}: ${type}Options): ${type} {`,
+    `  return makeScheme(schemes[${index}]!, ${index}, options) as ${type};`,
+    "}",
+  ];
+  return lines.join("\n");
+}
+
+// JSON as a TypeScript literal, one param a line.
+function literal(scheme) {
+  const { params, laws, ...head } = scheme;
+  const lines = Object.entries(head).map(([key, value]) => `    ${key}: ${quoted(value)},`);
+  const list = (name, entries) => (entries.length === 0 ? [`    ${name}: [],`]
+    : [`    ${name}: [`, ...entries.map((entry) => `      ${quoted(entry)},`), "    ],"]);
+  return ["  {", ...lines, ...list("params", params), ...list("laws", laws), "  },"].join("\n");
+}
+
+function typescript(catalogue) {
+  const slots = [...new Set(catalogue.map((scheme) => `${pascal(scheme.slot)}Scheme`))].sort();
+  const tables = catalogue.some((scheme) => scheme.params.some((param) => param.kind === "list" || param.kind === "table"));
+  return `${[
+    "// Generated by tools/generate.mjs from what the core says of itself. Do not edit.",
+    `import { type ${["Descriptor", ...slots, ...(tables ? ["TableJSON"] : [])].sort().join(", type ")}, makeScheme } from "./scheme.js";`,
+    ...(tables ? [`import type { Tensor, TensorLike } from "./tensor.js";`] : []),
+    "",
+    "/** The catalogue: every scheme with its parameters and laws, as the core describes it. */",
+    "export const schemes: readonly Descriptor[] = [",
+    ...catalogue.map(literal),
+    "];",
+    "",
+    catalogue.map(factory).join("\n\n"),
+  ].join("\n")}\n`;
+}
+
+// ---------------------------------------------------------------- Markdown
+
+const cell = (text) => String(text).replaceAll("|", "\\|").replaceAll("\n", " ");
+const anchor = (scheme) => scheme.name.toLowerCase();
+
+function readmeTable(catalogue) {
+  return [
+    "| scheme | slot | what it does | source |",
+    "|---|---|---|---|",
+    ...catalogue.map((scheme) => `| [\`${scheme.name}\`](docs/schemes.md#${anchor(scheme)}) | ${scheme.slot} | ${cell(scheme.summary)} | ${cell(scheme.reference)} |`),
+  ].join("\n");
+}
+
+function reference(catalogue) {
+  const lines = ["<!-- Generated by tools/generate.mjs from what the core says of itself. Do not edit. -->", "# The schemes", "",
+    "Every scheme with its formula, its parameters and the laws that the tests prove of it."];
+  for (const scheme of catalogue) {
+    lines.push("", `## ${scheme.name}`, "", `**${scheme.title}**, ${scheme.slot}. ${sentence(scheme.summary)}`, "",
+      "```math", scheme.formula, "```", "", `Source: ${sentence(scheme.reference)}`);
+    if (scheme.params.length > 0) {
+      lines.push("", "| parameter | | default | |", "|---|---|---|---|");
+      for (const param of scheme.params) {
+        const fallback = param.required ? "required" : param.defaultParam ? `\`${param.defaultParam}\``
+          : param.default === null || param.default === undefined ? "" : `\`${JSON.stringify(param.default)}\``;
+        lines.push(`| \`${param.name}\` | ${cell(param.allowed ?? param.kind)} | ${fallback} | ${cell(sentence(param.sentence))} |`);
+      }
+    }
+    if (scheme.laws.length > 0) {
+      lines.push("", "Laws:", "");
+      for (const claim of scheme.laws) lines.push(`- *${lawText(claim)}*${claim.sentence ? `: ${sentence(claim.sentence)}` : ""}`);
+    }
+  }
+  return `${lines.join("\n")}\n`;
+}
+
+const kBegin = "<!-- schemes:begin -->";
+const kEnd = "<!-- schemes:end -->";
+
+function withTable(readme, table) {
+  const begin = readme.indexOf(kBegin);
+  const end = readme.indexOf(kEnd);
+  if (begin < 0 || end < begin) throw new Error(`README.md needs the lines ${kBegin} and ${kEnd}.`);
+  return `${readme.slice(0, begin + kBegin.length)}\n${table}\n${readme.slice(end)}`;
+}
+
+// ---------------------------------------------------------------- files
+
+/** Path -> text of every file that follows from the catalogue. */
+export function filesOf(catalogue) {
+  const files = new Map([["web/src/schemes.gen.ts", typescript(catalogue)], ["docs/schemes.md", reference(catalogue)]]);
+  const readme = join(kRoot, "README.md");
+  if (existsSync(readme)) files.set("README.md", withTable(readFileSync(readme, "utf8"), readmeTable(catalogue)));
+  return files;
+}
+
+/** Writes (or, without `write`, only names) the files that are not as the catalogue has them. */
+export async function generate({ write = false } = {}) {
+  const stale = [];
+  for (const [path, text] of filesOf(await readCatalogue())) {
+    const file = join(kRoot, path);
+    if (existsSync(file) && readFileSync(file, "utf8") === text) continue;
+    stale.push(path);
+    if (!write) continue;
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, text);
+  }
+  return stale;
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  try {
+    const check = process.argv.includes("--check");
+    const stale = await generate({ write: !check });
+    for (const path of stale) console.log(`${check ? "stale" : "wrote"}: ${path}`);
+    if (check && stale.length > 0) process.exitCode = 1;
+  } catch (error) {
+    console.error(error.message);
+    process.exitCode = 1;
+  }
+}
