@@ -54,6 +54,16 @@ void softmax_tile(float* s, std::size_t rows, const float* tile_largest, float* 
   }
 }
 
+void normalise_output(float* o, std::size_t channels, const float* l, float scale) {
+  // o (channels, 8)  l (8)
+  const F32x4 l0 = load(l), l1 = load(l + 4), zero = splat(0.0f), factor = splat(scale);
+  const I32x4 live0 = l0 != zero, live1 = l1 != zero;
+  for (std::size_t c = 0; c < channels; ++c, o += 8) {
+    store(o, keep(live0, load(o) / l0) * factor + zero);
+    store(o + 4, keep(live1, load(o + 4) / l1) * factor + zero);
+  }
+}
+
 void normalise_weights(float* s, std::size_t n, float m, float l) {
   // s (n) -> (n)
   if (l == 0) {

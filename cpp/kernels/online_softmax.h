@@ -16,6 +16,9 @@ void add_and_find_largest(float* s, const float* b, std::size_t rows, float* m);
 // Lanes with no score above -inf so far keep m = -inf and l = 0.
 void softmax_tile(float* s, std::size_t rows, const float* tile_largest, float* m, float* l, float* alpha);
 
+// o (channels, 8) -> o / l * scale in place; zero where l is 0; zeros are +0.
+void normalise_output(float* o, std::size_t channels, const float* l, float scale);
+
 // s (n) -> e^(s - m) / l in place: final weights of one query; zero everywhere where l is 0.
 void normalise_weights(float* s, std::size_t n, float m, float l);
 

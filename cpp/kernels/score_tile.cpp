@@ -75,4 +75,24 @@ void score_tile(const float* keys, const float* queries, std::size_t d, std::siz
   }
 }
 
+void unpack_lanes(const float* tile, std::size_t n, int rows, float* out, std::size_t row_stride) {
+  // tile (n, 8) -> out (rows, n)
+  std::size_t j = 0;
+  for (; j + 4 <= n; j += 4) {
+    for (int half = 0; half < rows; half += 4) {
+      const float* from = tile + 8 * j + half;
+      F32x4 a = load(from), b = load(from + 8), c = load(from + 16), d = load(from + 24);
+      transpose(a, b, c, d);
+      float* to = out + static_cast<std::size_t>(half) * row_stride + j;
+      store(to, a);
+      if (half + 1 < rows) store(to + row_stride, b);
+      if (half + 2 < rows) store(to + 2 * row_stride, c);
+      if (half + 3 < rows) store(to + 3 * row_stride, d);
+    }
+  }
+  for (; j < n; ++j) {
+    for (int l = 0; l < rows; ++l) out[static_cast<std::size_t>(l) * row_stride + j] = tile[8 * j + static_cast<std::size_t>(l)];
+  }
+}
+
 }  // namespace posenc

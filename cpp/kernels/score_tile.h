@@ -18,4 +18,7 @@ float pack_lanes(const float* x, std::size_t row_stride, int rows, std::size_t d
 // keys (panels, d, 4)  queries (d, 8) -> s (4 panels, 8): s_jl = sum_c k_jc q_lc, summed with c rising.
 void score_tile(const float* keys, const float* queries, std::size_t d, std::size_t panels, float* s);
 
+// Lanes to rows: tile (n, 8) -> out (rows, n), row_stride apart; rows is 1 to 8.
+void unpack_lanes(const float* tile, std::size_t n, int rows, float* out, std::size_t row_stride);
+
 }  // namespace posenc

@@ -1,0 +1,229 @@
+#include "attention/operands.h"
+
+#include <string>
+
+#include "kernels/scan.h"
+
+namespace posenc {
+
+namespace {
+
+constexpr char kSubject[] = "attention";
+
+bool finite(double x) { return x - x == 0; }
+bool whole(double x) {  // |x| <= 2^54
+  const double magnitude = x < 0 ? -x : x;
+  return magnitude >= 4503599627370496.0 || (magnitude + 4503599627370496.0) - 4503599627370496.0 == magnitude;
+}
+std::string count_text(double n, const char* one) { return to_text(n) + " " + one + (n == 1 ? "" : "s"); }
+
+Status check_shapes(const AttentionCall& call) {
+  if (call.heads == 0 || call.kv_heads == 0 || call.heads % call.kv_heads != 0) {
+    return refuse(Code::kShapeMismatch, kSubject, "k",
+                  "of a number of heads that divides q's " + to_text(static_cast<double>(call.heads)),
+                  count_text(static_cast<double>(call.kv_heads), "head"));
+  }
+  return ok();
+}
+
+// heads, width and axes of one scheme of a slot against the operands.
+Status check_scheme(const AttentionCall& call, const Scheme& scheme, const char* slot, int& axes) {
+  const auto mismatch = [&](double needed, const char* noun, double has) {
+    return refuse(Code::kShapeMismatch, kSubject, slot,
+                  "a scheme for " + count_text(needed, noun) + ", as q has",
+                  std::string(scheme.name()) + (scheme.name()[0] ? " for " : "one for ") + count_text(has, noun));
+  };
+  if (scheme.heads() != 0 && static_cast<std::size_t>(scheme.heads()) != call.heads) {
+    return mismatch(static_cast<double>(call.heads), "head", scheme.heads());
+  }
+  if (scheme.width() != 0 && static_cast<std::size_t>(scheme.width()) != call.width) {
+    return mismatch(static_cast<double>(call.width), "channel", scheme.width());
+  }
+  const auto check_axes = [&](const Positions& positions, const char* name) {
+    if (positions.axes == 1 || positions.axes == scheme.axes()) return ok();
+    return refuse(Code::kShapeMismatch, kSubject, name,
+                  scheme.axes() == 1 ? "of one axis for this scheme"
+                                     : "of one axis or of " + to_text(scheme.axes()) + " for this scheme",
+                  to_text(positions.axes) + " axes");
+  };
+  if (Status status = check_axes(call.query_positions, "queryPositions"); !status.ok()) return status;
+  if (Status status = check_axes(call.key_positions, "keyPositions"); !status.ok()) return status;
+  axes = scheme.axes() > axes ? scheme.axes() : axes;
+  return ok();
+}
+
+Status check_numbers(const double* data, double count, double limit, const char* name) {
+  if (data == nullptr) return ok();
+  for (std::size_t t = 0; t < static_cast<std::size_t>(count); ++t) {
+    const double x = data[t];
+    if (!finite(x)) return refuse(Code::kNotFinite, kSubject, name, "finite numbers", to_text(x));
+    if (x > limit || x < -limit) {
+      return refuse(Code::kOutOfRange, kSubject, name, "numbers of magnitude up to " + to_text(limit), to_text(x));
+    }
+  }
+  return ok();
+}
+
+double fraction(double x) {  // exact: x less the whole number next to it
+  const double magnitude = x < 0 ? -x : x;
+  if (magnitude >= 4503599627370496.0) return 0;
+  double nearest = (magnitude + 4503599627370496.0) - 4503599627370496.0;
+  double rest = magnitude - nearest;
+  if (x < 0) rest = -rest;
+  return rest < 0 ? rest + 1 : rest;
+}
+
+// Every key - query, formed in float64, is whole.
+Status check_whole_offsets(const Positions& queries, const Positions& keys, const Scheme& scheme) {
+  if (queries.data == nullptr || keys.data == nullptr || queries.count == 0 || keys.count == 0) return ok();
+  const int axes = queries.axes < keys.axes ? keys.axes : queries.axes;
+  for (int axis = 0; axis < axes; ++axis) {
+    const double* q = queries.axis(queries.axes == 1 ? 0 : axis);
+    const double* k = keys.axis(keys.axes == 1 ? 0 : axis);
+    const double common = fraction(q[0]);
+    bool shared = true;
+    for (std::size_t i = 0; i < queries.count && shared; ++i) shared = fraction(q[i]) == common;
+    for (std::size_t j = 0; j < keys.count && shared; ++j) shared = fraction(k[j]) == common;
+    if (shared) continue;
+    for (std::size_t i = 0; i < queries.count; ++i) {
+      for (std::size_t j = 0; j < keys.count; ++j) {
+        if (whole(k[j] - q[i])) continue;
+        return refuse(Code::kNotInteger, scheme.name()[0] ? scheme.name() : kSubject, "positions",
+                      "a whole number apart", to_text(k[j] - q[i]));
+      }
+    }
+  }
+  return ok();
+}
+
+Status check_schemes(const AttentionCall& call, int& axes) {
+  for (const Rotate* scheme : call.rotate) {
+    if (Status status = check_scheme(call, *scheme, "rotate", axes); !status.ok()) return status;
+  }
+  for (const Bias* scheme : call.bias) {
+    if (Status status = check_scheme(call, *scheme, "bias", axes); !status.ok()) return status;
+  }
+  for (const Relate* scheme : call.relate) {
+    if (Status status = check_scheme(call, *scheme, "relate", axes); !status.ok()) return status;
+    if (scheme->value_width() != 0 && static_cast<std::size_t>(scheme->value_width()) != call.value_width) {
+      return refuse(Code::kShapeMismatch, kSubject, "relate",
+                    "a scheme for values of " + count_text(static_cast<double>(call.value_width), "channel") +
+                        ", as v has",
+                    "one for " + count_text(scheme->value_width(), "channel"));
+    }
+    if (scheme->causal_only() && !call.causal) {
+      return refuse(Code::kUnsupported, kSubject, "causal", "true for this relate scheme", "false");
+    }
+  }
+  for (const Positions* side : {&call.query_positions, &call.key_positions}) axes = side->axes > axes ? side->axes : axes;
+  const auto check_whole = [&](const Scheme* scheme) {
+    return scheme->whole_offsets() ? check_whole_offsets(call.query_positions, call.key_positions, *scheme) : ok();
+  };
+  for (const Rotate* scheme : call.rotate) {
+    if (Status status = check_whole(scheme); !status.ok()) return status;
+  }
+  for (const Bias* scheme : call.bias) {
+    if (Status status = check_whole(scheme); !status.ok()) return status;
+  }
+  for (const Relate* scheme : call.relate) {
+    if (Status status = check_whole(scheme); !status.ok()) return status;
+  }
+  return ok();
+}
+
+Status check_positions(const AttentionCall& call) {
+  const auto size = [](const Positions& p) { return static_cast<double>(p.count) * p.axes; };
+  const auto fits = [](const Positions& p, std::size_t tokens) { return p.data == nullptr || p.count == tokens; };
+  if (!fits(call.query_positions, call.queries)) {
+    return refuse(Code::kShapeMismatch, kSubject, "queryPositions",
+                  "one for each of " + count_text(static_cast<double>(call.queries), "query token"),
+                  to_text(static_cast<double>(call.query_positions.count)));
+  }
+  if (!fits(call.key_positions, call.keys)) {
+    return refuse(Code::kShapeMismatch, kSubject, "keyPositions",
+                  "one for each of " + count_text(static_cast<double>(call.keys), "key token"),
+                  to_text(static_cast<double>(call.key_positions.count)));
+  }
+  if (Status status = check_numbers(call.query_positions.data, size(call.query_positions), kMaxPosition,
+                                    "queryPositions");
+      !status.ok()) {
+    return status;
+  }
+  if (Status status = check_numbers(call.key_positions.data, size(call.key_positions), kMaxPosition, "keyPositions");
+      !status.ok()) {
+    return status;
+  }
+  const double largest = std::numeric_limits<double>::max();
+  if (Status status = check_numbers(call.query_order, static_cast<double>(call.queries), largest, "queryOrder");
+      !status.ok()) {
+    return status;
+  }
+  return check_numbers(call.key_order, static_cast<double>(call.keys), largest, "keyOrder");
+}
+
+Status check_options(const AttentionCall& call) {
+  const auto number = [](double x, const char* name) {
+    if (x != x) return refuse(Code::kNotANumber, kSubject, name, "a number", to_text(x));
+    return ok();
+  };
+  const float scale = static_cast<float>(call.scale);
+  if (!finite(call.scale) || !finite(scale)) {
+    return refuse(Code::kNotFinite, kSubject, "scale", "a finite number", to_text(call.scale));
+  }
+  if (!finite(call.length) || call.length < 0) {
+    return refuse(Code::kOutOfRange, kSubject, "length", "a finite number of at least 0", to_text(call.length));
+  }
+  if (Status status = number(call.window_left, "window"); !status.ok()) return status;
+  if (Status status = number(call.window_right, "window"); !status.ok()) return status;
+  if (Status status = number(call.prefix_length, "prefixLength"); !status.ok()) return status;
+  for (std::size_t b = 0; call.key_lengths != nullptr && b < call.batch; ++b) {
+    if (Status status = number(call.key_lengths[b], "keyLengths"); !status.ok()) return status;
+  }
+  return ok();
+}
+
+// "NaN at batch 0, head 2, token 17, channel 5": batch and head only where there are several.
+std::string place_text(const float* x, std::size_t at, std::size_t batch, std::size_t heads, std::size_t tokens,
+                       std::size_t width) {
+  const auto number = [](std::size_t n) { return to_text(static_cast<double>(n)); };
+  std::string text = to_text(static_cast<double>(x[at])) + " at ";
+  if (batch > 1) text += "batch " + number(at / (heads * tokens * width)) + ", ";
+  if (heads > 1) text += "head " + number(at / (tokens * width) % heads) + ", ";
+  return text + "token " + number(at / width % tokens) + ", channel " + number(at % width);
+}
+
+Status check_finite(const AttentionCall& call, Operands& operands) {
+  const struct {
+    const char* name;
+    const float* data;
+    std::size_t heads, tokens, width;
+  } inputs[] = {{"q", call.q, call.heads, call.queries, call.width},
+                {"k", call.k, call.kv_heads, call.keys, call.width},
+                {"v", call.v, call.kv_heads, call.keys, call.value_width}};
+  for (const auto& input : inputs) {
+    const std::size_t size = call.batch * input.heads * input.tokens * input.width;
+    const Scan scan = scan_numbers(input.data, size);
+    operands.value_magnitude = scan.magnitude;  // v comes last
+    operands.values_finite = scan.finite;
+    if (scan.finite) continue;
+    operands.inputs_finite = false;
+    if (call.allow_non_finite) continue;
+    std::size_t at = 0;
+    while (finite(input.data[at])) ++at;
+    return refuse(Code::kNotFinite, kSubject, input.name, "finite numbers",
+                  place_text(input.data, at, call.batch, input.heads, input.tokens, input.width));
+  }
+  return ok();
+}
+
+}  // namespace
+
+Status check_operands(const AttentionCall& call, Operands& operands) {
+  if (Status status = check_shapes(call); !status.ok()) return status;
+  if (Status status = check_options(call); !status.ok()) return status;
+  if (Status status = check_positions(call); !status.ok()) return status;
+  if (Status status = check_schemes(call, operands.axes); !status.ok()) return status;
+  return check_finite(call, operands);
+}
+
+}  // namespace posenc

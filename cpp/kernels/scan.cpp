@@ -1,0 +1,34 @@
+#include "kernels/scan.h"
+
+#include <cstdint>
+#include <cstring>
+
+#include "simd/f32x4.h"
+
+namespace posenc {
+
+using namespace simd;
+
+Scan scan_numbers(const float* x, std::size_t n) {
+  // x (n)
+  F32x4 magnitude = splat(0.0f), faults = splat(0.0f);  // x - x is NaN where x is NaN or Inf, else +0
+  std::size_t i = 0;
+  for (; i + 4 <= n; i += 4) {
+    const F32x4 a = load(x + i);
+    magnitude = max(magnitude, abs(a));
+    faults = faults + (a - a);
+  }
+  const F32x4 rest = load_part(x + i, n - i);
+  magnitude = max(magnitude, abs(rest));
+  faults = faults + (rest - rest);
+  return {largest(magnitude), all(faults == splat(0.0f))};
+}
+
+void make_nan_plain(float* x, std::size_t n) {
+  const std::uint32_t plain = 0x7fc00000;
+  for (std::size_t i = 0; i < n; ++i) {
+    if (x[i] != x[i]) std::memcpy(x + i, &plain, sizeof plain);
+  }
+}
+
+}  // namespace posenc
