@@ -132,7 +132,7 @@ Status make_scheme(Spec& spec, std::unique_ptr<Scheme>& scheme) {
   Status status = spec.check();
   if (!status.ok()) return status;
   status = spec.descriptor().make(spec, scheme);
-  if (status.ok()) scheme->name_ = spec.descriptor().name;
+  if (status.ok() && scheme != nullptr) scheme->name_ = spec.descriptor().name;
   return status;
 }
 
