@@ -148,7 +148,7 @@ function factory(scheme, index) {
       laws ? `Holds: ${sentence(laws)}` : "",
     ]),
     `export function ${scheme.name}(options${required ? "" : "?"}: ${type}Options): ${type} {`,
-    `  return makeScheme(schemes[${index}]!, ${index}, options) as ${type};`,
+    `  return makeScheme(schemes[${index}]!, options) as ${type};`,
     "}",
   ];
   return lines.join("\n");
