@@ -1,0 +1,310 @@
+// Attention over all four slots.
+import { printedShape, refuse, refusal, verbatim } from "./error.js";
+import { Frame, type Place } from "./module.js";
+import { readFinite, readFlag, readMask, readOptions, readPositive, readWhole } from "./options.js";
+import { type Positions, type PositionsLike, countUp, readOrder, readPositions } from "./positions.js";
+import { type BiasScheme, type RelateScheme, type RotateScheme, readSchemes } from "./scheme.js";
+import {
+  Tensor, type TensorLike, allowedSize, asFloat32, float32Tensor, product, readArray, readNumbers, readOut,
+} from "./tensor.js";
+
+/** Options of {@link attention}. */
+export interface AttentionOptions {
+  /** Schemes that turn queries and keys, composed from left to right. */
+  readonly rotate?: RotateScheme | readonly RotateScheme[];
+  /** Schemes that add a number to the score, summed. */
+  readonly bias?: BiasScheme | readonly BiasScheme[];
+  /** Schemes whose vectors meet queries, keys and values, summed. */
+  readonly relate?: RelateScheme | readonly RelateScheme[];
+  /**
+   * True: a query sees keys whose order is not after its own. Where Tq and Tk differ and no positions are given, say
+   * `"top-left"` (query i is token i) or `"bottom-right"` (the queries are the last of the keys). Default false.
+   */
+  readonly causal?: boolean | "top-left" | "bottom-right";
+  /**
+   * w: 0 <= i - j < w when causal, else |i - j| < w. [left, right]: -right <= i - j <= left, null for an open side.
+   */
+  readonly window?: number | readonly [left: number | null, right: number | null];
+  /** Keys before this index are visible to all queries. Default 0. */
+  readonly prefixLength?: number;
+  /** Which keys are there, [Tk] or [B, Tk]: true or 1 = visible. */
+  readonly keyMask?: readonly boolean[] | readonly (readonly boolean[])[] | TensorLike;
+  /** How many keys of each batch entry are there, [B] (a number where there is no batch axis). */
+  readonly keyLengths?: number | TensorLike;
+  /** Multiplies q . k; default 1 / sqrt(d). */
+  readonly scale?: number;
+  /** Positions of the queries; default 0 … Tq - 1, or the last Tq of Tk with `causal: "bottom-right"`. */
+  readonly queryPositions?: PositionsLike;
+  /** Positions of the keys; default 0 … Tk - 1. */
+  readonly keyPositions?: PositionsLike;
+  /** What causality and windows compare, in place of the positions. */
+  readonly queryOrder?: PositionsLike;
+  readonly keyOrder?: PositionsLike;
+  /** Tokens in all, for scaling rules that depend on it; default the largest key position + 1. */
+  readonly length?: number;
+  /** Also return the weights. Default false: then memory stays O(n d). */
+  readonly weights?: boolean;
+  /** Also return every term of the scores. Default false. */
+  readonly trace?: boolean;
+  /** Lets NaN and Infinity through to where they are visible; they are `not-finite` otherwise. */
+  readonly allowNonFinite?: boolean;
+  /** Receives `out`: a Float32Array or tensor of its size. */
+  readonly out?: Float32Array | Tensor;
+}
+
+/** The terms of the scores, each shaped like `weights`: content + relate + bias = scores to the last bit, in that order. */
+export interface AttentionTrace {
+  /** q . k * scale after rotation. */
+  readonly content: Tensor<"float32">;
+  /** q . k * scale before rotation; shown beside the sum, not in it. */
+  readonly unrotated: Tensor<"float32">;
+  readonly relate: Tensor<"float32">;
+  readonly bias: Tensor<"float32">;
+  /** -Infinity where masked. */
+  readonly scores: Tensor<"float32">;
+  readonly masked: Tensor<"bool">;
+}
+
+/** What {@link attention} returns; every tensor has q's leading axes. */
+export interface AttentionResult {
+  /** [..., Tq, dv]. A query that sees no key has zeros. */
+  readonly out: Tensor<"float32">;
+  /** [..., Tq]: the natural logarithm of the softmax's denominator; -Infinity for a query that sees no key. */
+  readonly lse: Tensor<"float32">;
+  /** [..., Tq, Tk], if asked for. */
+  readonly weights?: Tensor<"float32">;
+  /** If asked for. */
+  readonly trace?: AttentionTrace;
+}
+
+const kSubject = "attention";
+const kKnown = ["rotate", "bias", "relate", "causal", "window", "prefixLength", "keyMask", "keyLengths", "scale",
+  "queryPositions", "keyPositions", "queryOrder", "keyOrder", "length", "weights", "trace", "allowNonFinite", "out"] as const;
+// Named in the documents, not there yet: better said than guessed at.
+const kPlanned = ["mask", "softcap", "sinks", "dtype"];
+
+/**
+ * softmax(scores + bias, masked) v, with positions in any of three slots.
+ *
+ * q is [T, d], [H, T, d] or [B, H, T, d]; k and v have as many axes, heads that divide q's (grouped queries) and may be of
+ * another length; v may be of another width. Embed schemes act before, through `embed()`.
+ *
+ * Errors: `shape-mismatch`, `wrong-slot`, `missing-option` (causal with Tq != Tk and nothing that aligns them),
+ * `not-finite` inputs, `out-of-range` where finite inputs overflow.
+ */
+export function attention(q: TensorLike, k: TensorLike, v: TensorLike, options?: AttentionOptions): AttentionResult {
+  if (typeof options === "object" && options !== null) refusePlanned(options);
+  const given = readOptions(kSubject, options, kKnown);
+  const shapes = readOperands(q, k, v);
+  const { leading, batch, heads, kvHeads, queries, keys, width, valueWidth } = shapes;
+  const rotate = readSchemes(kSubject, "rotate", given.rotate, "rotate");
+  const bias = readSchemes(kSubject, "bias", given.bias, "bias");
+  const relate = readSchemes(kSubject, "relate", given.relate, "relate");
+
+  const causal = readCausal(given.causal);
+  const align = typeof causal === "string" ? causal : undefined;
+  const places = readPlaces(given, queries, keys, causal);
+  const [left, right] = readWindow(given.window, causal !== false);
+  const prefix = readWhole(kSubject, "prefixLength", given.prefixLength ?? 0, `a whole number from 0 to ${keys}`, keys);
+  const keyMask = readKeyMask(given.keyMask, batch, keys);
+  const keyLengths = readKeyLengths(given.keyLengths, batch, keys);
+  // NaN: the core takes 1 / sqrt(d).
+  const scale = given.scale === undefined ? NaN : readFinite(kSubject, "scale", given.scale, "a finite number");
+  const length = readPositive(kSubject, "length", given.length) ?? 0;
+  const wantsWeights = readFlag(kSubject, "weights", given.weights);
+  const wantsTrace = readFlag(kSubject, "trace", given.trace);
+  const allowNonFinite = readFlag(kSubject, "allowNonFinite", given.allowNonFinite);
+
+  const outShape = [...leading, queries, valueWidth];
+  const pairShape = [...leading, queries, keys];
+  const outSize = allowedSize(kSubject, "heads x queries x width", outShape);
+  const pairSize = wantsWeights || wantsTrace ? allowedSize(kSubject, "heads x queries x keys", pairShape) : 0;
+  const rows = product(leading) * queries;
+  const target = readOut(kSubject, given.out, outSize, "float32");
+
+  const frame = new Frame(kSubject);
+  const pairs = (wanted: boolean, bytes = 4): Place | undefined => (wanted ? frame.output(pairSize * bytes) : undefined);
+  const query = frame.input(shapes.q);
+  const key = shapes.k === shapes.q ? query : frame.input(shapes.k);
+  const value = shapes.v === shapes.k ? key : shapes.v === shapes.q ? query : frame.input(shapes.v);
+  const out = frame.output(outSize * 4);
+  const lse = frame.output(rows * 4);
+  const weights = pairs(wantsWeights);
+  const trace = { content: pairs(wantsTrace), unrotated: pairs(wantsTrace), relate: pairs(wantsTrace), bias: pairs(wantsTrace),
+    scores: pairs(wantsTrace), masked: pairs(wantsTrace, 1) };
+  frame.run("attention", {
+    q: query, k: key, v: value, batch, heads, kv_heads: kvHeads, queries, keys, width, value_width: valueWidth,
+    rotate: frame.schemes(rotate), bias: frame.schemes(bias), relate: frame.schemes(relate),
+    query_positions: frame.input(places.query.data), query_axes: places.query.axes,
+    key_positions: frame.input(places.key.data), key_axes: places.key.axes,
+    query_order: frame.inputIf(places.queryOrder), key_order: frame.inputIf(places.keyOrder), length, scale,
+    causal: causal === true || align !== undefined, window_left: left, window_right: right, prefix_length: prefix,
+    key_mask: frame.inputIf(keyMask?.data), key_mask_batched: keyMask?.shape.length === 2,
+    key_lengths: frame.inputIf(keyLengths), allow_non_finite: allowNonFinite, out, lse, weights,
+    trace_content: trace.content, trace_unrotated: trace.unrotated, trace_relate: trace.relate, trace_bias: trace.bias,
+    trace_scores: trace.scores, trace_masked: trace.masked,
+  });
+
+  const pair = (place: Place): Tensor<"float32"> => float32Tensor(frame.float32(place, pairSize), pairShape);
+  return {
+    out: float32Tensor(frame.float32(out, outSize, target as Float32Array | undefined), outShape),
+    lse: float32Tensor(frame.float32(lse, rows), [...leading, queries]),
+    ...(weights === undefined ? {} : { weights: pair(weights) }),
+    ...(wantsTrace ? { trace: { content: pair(trace.content!), unrotated: pair(trace.unrotated!), relate: pair(trace.relate!),
+      bias: pair(trace.bias!), scores: pair(trace.scores!),
+      masked: new Tensor(frame.uint8(trace.masked!, pairSize), pairShape, "bool") } } : {}),
+  };
+}
+
+function refusePlanned(options: object): void {
+  for (const name of kPlanned) {
+    const value = (options as Record<string, unknown>)[name];
+    if (value === undefined || (name === "dtype" && value === "float32")) continue;
+    throw refusal({ code: "unsupported", subject: kSubject, argument: name, allowed: "left out for now", given: String(typeof value) },
+      `attention: ${name}${name === "dtype" ? " other than \"float32\"" : ""} is not there yet`);
+  }
+}
+
+// ---------------------------------------------------------------- operands
+
+interface Operands {
+  readonly q: Float32Array;
+  readonly k: Float32Array;
+  readonly v: Float32Array;
+  readonly leading: readonly number[];
+  readonly batch: number;
+  readonly heads: number;
+  readonly kvHeads: number;
+  readonly queries: number;
+  readonly keys: number;
+  readonly width: number;
+  readonly valueWidth: number;
+}
+
+function readOperands(q: unknown, k: unknown, v: unknown): Operands {
+  const [query, key, value] = ([["q", q], ["k", k], ["v", v]] as const).map(([argument, array]) => {
+    const read = readNumbers(kSubject, argument, array);
+    if (!read.shaped) {
+      refuse("shape-mismatch", kSubject, argument, "an array with a shape, such as tensor(data, [T, d])",
+        verbatim(`a bare array of ${read.data.length} elements`));
+    }
+    return read;
+  }) as [ReturnType<typeof readNumbers>, ReturnType<typeof readNumbers>, ReturnType<typeof readNumbers>];
+  const rank = query.shape.length;
+  if (rank < 2 || rank > 4) {
+    refuse("shape-mismatch", kSubject, "q", "of shape [T, d], [H, T, d] or [B, H, T, d]", verbatim(`shape ${printedShape(query.shape)}`));
+  }
+  const batch = rank === 4 ? query.shape[0]! : 1;
+  const heads = rank >= 3 ? query.shape[rank - 3]! : 1;
+  const [queries, width] = query.shape.slice(-2) as [number, number];
+  const fit = (argument: string, shape: readonly number[], fixed: readonly string[], fits: boolean): void => {
+    if (!fits) {
+      refuse("shape-mismatch", kSubject, argument, `of shape [${fixed.join(", ")}]`, verbatim(`shape ${printedShape(shape)}`));
+    }
+  };
+  const lead = rank === 4 ? [String(batch)] : [];
+  const someHeads = rank >= 3 ? ["heads"] : [];
+  const kvHeads = rank >= 3 ? key.shape[key.shape.length - 3] ?? 0 : 1;
+  const keys = key.shape[key.shape.length - 2] ?? 0;
+  const valueWidth = value.shape[value.shape.length - 1] ?? 0;
+  fit("k", key.shape, [...lead, ...someHeads, "Tk", String(width)], key.shape.length === rank
+    && (rank < 4 || key.shape[0] === batch) && key.shape[rank - 1] === width);
+  if (kvHeads !== heads && (kvHeads === 0 || heads % kvHeads !== 0)) {
+    refuse("shape-mismatch", kSubject, "k", `of a number of heads that divides q's ${heads}`, verbatim(`${kvHeads} heads`));
+  }
+  fit("v", value.shape, [...lead, ...(rank >= 3 ? [String(kvHeads)] : []), String(keys), "dv"], value.shape.length === rank
+    && (rank < 4 || value.shape[0] === batch) && (rank < 3 || value.shape[rank - 3] === kvHeads) && value.shape[rank - 2] === keys);
+  // The same array given twice is moved in once.
+  const q32 = asFloat32(query.data);
+  const k32 = key.data === query.data ? q32 : asFloat32(key.data);
+  const v32 = value.data === key.data ? k32 : value.data === query.data ? q32 : asFloat32(value.data);
+  return { q: q32, k: k32, v: v32, leading: query.shape.slice(0, -2), batch, heads, kvHeads, queries, keys, width, valueWidth };
+}
+
+// ---------------------------------------------------------------- who sees whom
+
+type Causal = boolean | "top-left" | "bottom-right";
+type Given = Readonly<Record<string, unknown>>;
+
+function readCausal(value: unknown): Causal {
+  if (value === undefined || typeof value === "boolean") return value ?? false;
+  if (value === "top-left" || value === "bottom-right") return value;
+  refuse("unknown-choice", kSubject, "causal", 'true, false, "top-left" or "bottom-right"', value);
+}
+
+interface Places {
+  readonly query: Positions;
+  readonly key: Positions;
+  readonly queryOrder: Float64Array | undefined;
+  readonly keyOrder: Float64Array | undefined;
+}
+
+function readPlaces(given: Given, queries: number, keys: number, causal: Causal): Places {
+  const side = (argument: "queryPositions" | "keyPositions", count: number, first: number): Positions => {
+    if (given[argument] === undefined) return countUp(first, count, kSubject, argument);
+    const positions = readPositions(kSubject, argument, given[argument]);
+    if (positions.count !== count) {
+      refuse("shape-mismatch", kSubject, argument, `${count} in number, one a token`, verbatim(String(positions.count)));
+    }
+    return positions;
+  };
+  if (causal === true && queries !== keys && given.queryPositions === undefined && given.queryOrder === undefined) {
+    throw refusal({ code: "missing-option", subject: kSubject, argument: "causal", allowed: '"top-left" or "bottom-right"',
+      given: "true" },
+    `attention: with ${queries} queries and ${keys} keys causal must be "top-left" or "bottom-right", or queryPositions given`);
+  }
+  const first = causal === "bottom-right" ? keys - queries : 0;
+  const query = side("queryPositions", queries, first);
+  const key = side("keyPositions", keys, 0);
+  let queryOrder = readOrder(kSubject, "queryOrder", given.queryOrder, queries);
+  const keyOrder = readOrder(kSubject, "keyOrder", given.keyOrder, keys);
+  // Positions of several axes have no order of their own: then the index counts, aligned as asked.
+  if (queryOrder === undefined && first !== 0 && query.axes > 1) queryOrder = countUp(first, queries, kSubject, "queryOrder").data;
+  return { query, key, queryOrder, keyOrder };
+}
+
+function readWindow(value: unknown, causal: boolean): [left: number, right: number] {
+  if (value === undefined) return [Infinity, Infinity];
+  const allowed = "a number above 0, or [left, right] of numbers from 0 or null";
+  if (typeof value === "number") {
+    const width = readFinite(kSubject, "window", value, allowed);
+    if (width <= 0) refuse("out-of-range", kSubject, "window", allowed, value);
+    // Below w is at most the number before w.
+    const reach = before(width);
+    return [reach, causal ? Infinity : reach];
+  }
+  if (!Array.isArray(value)) refuse("not-a-number", kSubject, "window", allowed, value);
+  if (value.length !== 2) refuse("shape-mismatch", kSubject, "window", allowed, value);
+  const [left, right] = (value as unknown[]).map((side) => {
+    if (side === null) return Infinity;
+    const reach = readFinite(kSubject, "window", side, allowed);
+    if (reach < 0) refuse("out-of-range", kSubject, "window", allowed, side);
+    return reach;
+  });
+  return [left!, right!];
+}
+
+// The largest double below x > 0.
+function before(x: number): number {
+  const bits = new BigInt64Array(Float64Array.of(x).buffer);
+  bits[0]! -= 1n;
+  return new Float64Array(bits.buffer)[0]!;
+}
+
+function readKeyMask(value: unknown, batch: number, keys: number): { data: Uint8Array; shape: readonly number[] } | undefined {
+  if (value === undefined) return undefined;
+  const mask = readMask(kSubject, "keyMask", value, 2);
+  const [last, first] = [mask.shape[mask.shape.length - 1], mask.shape[0]];
+  if (last !== keys || (mask.shape.length === 2 && first !== batch)) {
+    refuse("shape-mismatch", kSubject, "keyMask", `of shape [${keys}] or [${batch}, ${keys}]`, verbatim(`shape ${printedShape(mask.shape)}`));
+  }
+  return mask;
+}
+
+function readKeyLengths(value: unknown, batch: number, keys: number): Float64Array | undefined {
+  if (value === undefined) return undefined;
+  const allowed = `${batch} whole numbers from 0 to ${keys}, one a batch entry`;
+  const data = typeof value === "number" ? [value] : readArray(kSubject, "keyLengths", value).data;
+  if (data.length !== batch) refuse("shape-mismatch", kSubject, "keyLengths", allowed, verbatim(`${data.length} of them`));
+  return Float64Array.from(data as ArrayLike<number>, (length) => readWhole(kSubject, "keyLengths", length, allowed, keys));
+}

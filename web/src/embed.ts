@@ -1,0 +1,114 @@
+// Embed schemes alone: their tables, and tokens with them added.
+import { refuse, verbatim, printedShape } from "./error.js";
+import { Frame } from "./module.js";
+import { readChoice, readFinite, readFlag, readOptions, readPositive, readWhole } from "./options.js";
+import { type PositionsLike, countUp, readPositions } from "./positions.js";
+import { type EmbedScheme, readScheme } from "./scheme.js";
+import { Tensor, type TensorLike, allowedSize, asFloat32, float32Tensor, product, readNumbers, readOut } from "./tensor.js";
+
+/** Options of {@link encode}. */
+export interface EncodeOptions {
+  /** `"float64"` is within 2^-52 of the true values; default `"float32"`, correctly rounded to 0.501 ULP. */
+  readonly dtype?: "float32" | "float64";
+  /** Tokens in all, for schemes that depend on it; default the largest position + 1. */
+  readonly length?: number;
+  /** Receives the result: a Float32Array (or Float64Array) or tensor of T * dim elements. */
+  readonly out?: Float32Array | Float64Array | Tensor;
+}
+
+/**
+ * The table of an embed scheme: p(i) for each position, [T, dim], float32 unless `dtype` says otherwise.
+ * Errors: `wrong-slot`, `out-of-range` positions, `too-large`.
+ */
+export function encode(scheme: EmbedScheme, positions: PositionsLike, options: EncodeOptions & { readonly dtype: "float64" }): Tensor<"float64">;
+export function encode(scheme: EmbedScheme, positions: PositionsLike, options?: EncodeOptions & { readonly dtype?: "float32" }): Tensor<"float32">;
+export function encode(scheme: EmbedScheme, positions: PositionsLike, options: EncodeOptions): Tensor<"float32" | "float64">;
+export function encode(scheme: EmbedScheme, positions: PositionsLike, options?: EncodeOptions): Tensor<"float32" | "float64"> {
+  const subject = "encode";
+  const spec = readScheme(subject, "scheme", scheme, ["embed"]);
+  const given = readOptions(subject, options, ["dtype", "length", "out"]);
+  const dtype = readChoice(subject, "dtype", given.dtype, ["float32", "float64"], "float32");
+  const length = readPositive(subject, "length", given.length) ?? 0;
+  const { data, axes, count } = readPositions(subject, "positions", positions);
+  const shape = [count, spec.width];
+  const wide = dtype === "float64";
+  const size = allowedSize(subject, "positions x dim", shape, wide ? 8 : 4);
+  const out = readOut(subject, given.out, size, dtype);
+
+  const frame = new Frame(subject);
+  const result = frame.output(size * (wide ? 8 : 4));
+  frame.run("encode", { scheme: frame.scheme(spec), positions: frame.input(data), axes, tokens: count, length, float64: wide,
+    out: result });
+  return wide ? new Tensor(frame.float64(result, size, out as Float64Array | undefined), shape, "float64")
+    : float32Tensor(frame.float32(result, size, out as Float32Array | undefined), shape);
+}
+
+/** Options of {@link embed}. */
+export interface EmbedOptions {
+  /** Positions of the tokens; default 0 … T - 1. */
+  readonly positions?: PositionsLike;
+  /** Multiplies x; `"sqrt"` is the paper's square root of the width. Default 1. */
+  readonly scale?: number | "sqrt";
+  /** Multiplies p. Default 1. */
+  readonly alpha?: number;
+  /** `"add"` (default) or `"concat"`, which puts p behind x. */
+  readonly mode?: "add" | "concat";
+  /** The share of entries set to zero, the rest divided by (1 - dropout): from 0 (default) to below 1. */
+  readonly dropout?: number;
+  /** Seed of the dropout. Default 0. */
+  readonly seed?: number;
+  /** Tokens in all, for schemes that depend on it; default the largest position + 1. */
+  readonly length?: number;
+  /** Lets NaN and Infinity in x through; they are `not-finite` otherwise. */
+  readonly allowNonFinite?: boolean;
+  /** Receives the result: a Float32Array or tensor of its size. */
+  readonly out?: Float32Array | Tensor;
+}
+
+/**
+ * Tokens with their positions: x * scale + alpha * p, for x [..., T, width]; the result has x's shape, or with
+ * `mode: "concat"` [..., T, width + dim]. Adding needs a scheme of x's width, else `shape-mismatch`.
+ */
+export function embed(x: TensorLike, scheme: EmbedScheme, options?: EmbedOptions): Tensor<"float32"> {
+  const subject = "embed";
+  const read = readNumbers(subject, "x", x);
+  const spec = readScheme(subject, "scheme", scheme, ["embed"]);
+  const given = readOptions(subject, options, ["positions", "scale", "alpha", "mode", "dropout", "seed", "length",
+    "allowNonFinite", "out"]);
+  const concat = readChoice(subject, "mode", given.mode, ["add", "concat"], "add") === "concat";
+  const allowedScale = 'a number, or "sqrt"';
+  // NaN stands for the square root of the width, which the core takes.
+  const scale = given.scale === "sqrt" ? NaN : readFinite(subject, "scale", given.scale ?? 1, allowedScale);
+  const alpha = readFinite(subject, "alpha", given.alpha ?? 1);
+  const dropout = readFinite(subject, "dropout", given.dropout ?? 0, "a number from 0 to below 1");
+  if (dropout < 0 || dropout >= 1) refuse("out-of-range", subject, "dropout", "a number from 0 to below 1", dropout);
+  const seed = readWhole(subject, "seed", given.seed ?? 0, "a whole number from 0 to 2^53", 2 ** 53);
+  const length = readPositive(subject, "length", given.length) ?? 0;
+  const allowNonFinite = readFlag(subject, "allowNonFinite", given.allowNonFinite);
+
+  // A bare typed array is one token or several: the scheme's width says which.
+  const shape = read.shaped ? read.shape : [read.data.length / spec.width, spec.width];
+  const rank = shape.length;
+  const width = shape[rank - 1]!;
+  const tokens = shape[rank - 2]!;
+  if (rank < 2 || !Number.isInteger(tokens) || (!concat && width !== spec.width)) {
+    refuse("shape-mismatch", subject, "x", `of shape [..., T, ${concat ? "width" : spec.width}]`,
+      verbatim(read.shaped ? `shape ${printedShape(read.shape)}` : `${read.data.length} elements`));
+  }
+  const positions = given.positions === undefined ? countUp(0, tokens, subject, "positions")
+    : readPositions(subject, "positions", given.positions);
+  if (positions.count !== tokens) {
+    refuse("shape-mismatch", subject, "positions", `${tokens} in number, one a token of x`, verbatim(`${positions.count}`));
+  }
+  const batch = product(shape.slice(0, -2));
+  const resultShape = [...shape.slice(0, -1), concat ? width + spec.width : width];
+  const size = allowedSize(subject, "x", resultShape);
+  const out = readOut(subject, given.out, size, "float32");
+
+  const frame = new Frame(subject);
+  const result = frame.output(size * 4);
+  frame.run("embed", { scheme: frame.scheme(spec), positions: frame.input(positions.data), axes: positions.axes, tokens, length,
+    batch, width, x: frame.input(asFloat32(read.data)), scale, alpha, concat, dropout, seed,
+    allow_non_finite: allowNonFinite, out: result });
+  return float32Tensor(frame.float32(result, size, out as Float32Array | undefined), resultShape);
+}

@@ -1,0 +1,174 @@
+// What the package throws: one name, PosencError, over two classes, so that a RangeError is a RangeError and a TypeError
+// a TypeError. Messages about values come from the core; those about shapes and kinds are made here.
+
+/** The stable words of {@link PosencError.code}. */
+export type ErrorCode =
+  | "not-a-number" | "not-integer" | "not-finite" | "out-of-range" | "shape-mismatch" | "missing-option"
+  | "unknown-option" | "unknown-choice" | "wrong-slot" | "too-large" | "detached" | "invalid-file" | "unsupported"
+  | "out-of-memory" | "worker-lost" | "internal";
+
+/** What is known of a refusal; all but `code` may be empty where there is nothing to say. */
+export interface Refusal {
+  readonly code: ErrorCode;
+  /** Who speaks: a function or a scheme, `"alibi"`. */
+  readonly subject: string;
+  /** The argument at fault, `"heads"`; a nested option is written `"scaling.factor"`. */
+  readonly argument: string;
+  /** What would have been right, `"an integer from 1 to 1024"`. */
+  readonly allowed: string;
+  /** What came instead, printed: `"0"`. */
+  readonly given: string;
+}
+
+/**
+ * The one error of this package: a RangeError for `out-of-range`, `too-large` and `out-of-memory`, else a TypeError, and
+ * in both cases `instanceof PosencError`. After it the next valid call works.
+ */
+export interface PosencError extends Error, Refusal {
+  readonly name: "PosencError";
+}
+
+const kRangeCodes: ReadonlySet<ErrorCode> = new Set<ErrorCode>(["out-of-range", "too-large", "out-of-memory"]);
+// A registered symbol, so that two copies of the package on one page know each other's errors.
+const kBrand: symbol = Symbol.for("posenc.error");
+
+function message({ code, subject, argument, allowed, given }: Refusal): string {
+  const who = subject === "" ? "" : `${subject}: `;
+  if (argument === "") return who + allowed;
+  if (code === "missing-option") return `${who}${argument} is missing, it must be ${allowed}`;
+  return `${who}${argument} must be ${allowed}${given === "" ? "" : `, got ${given}`}`;
+}
+
+function brand(error: Error, refusal: Refusal): void {
+  Object.defineProperty(error, "name", { value: "PosencError", configurable: true, writable: true });
+  Object.defineProperty(error, kBrand, { value: true });
+  for (const key of ["code", "subject", "argument", "allowed", "given"] as const) {
+    Object.defineProperty(error, key, { value: refusal[key], enumerable: true });
+  }
+}
+
+class PosencRangeError extends RangeError {
+  constructor(refusal: Refusal, text: string, options?: ErrorOptions) {
+    super(text, options);
+    brand(this, refusal);
+  }
+}
+
+class PosencTypeError extends TypeError {
+  constructor(refusal: Refusal, text: string, options?: ErrorOptions) {
+    super(text, options);
+    brand(this, refusal);
+  }
+}
+
+/** The value behind the name, for `error instanceof PosencError`; the package alone makes instances. */
+export const PosencError: { [Symbol.hasInstance](value: unknown): value is PosencError } = Object.freeze({
+  [Symbol.hasInstance](value: unknown): value is PosencError {
+    return typeof value === "object" && value !== null && (value as Record<symbol, unknown>)[kBrand] === true;
+  },
+});
+
+/** Makes the error of a refusal. `text` replaces the usual sentence where it would read badly. */
+export function refusal(what: Refusal, text: string = message(what), options?: ErrorOptions): PosencError {
+  const made = kRangeCodes.has(what.code)
+    ? new PosencRangeError(what, text, options) : new PosencTypeError(what, text, options);
+  return made as unknown as PosencError;
+}
+
+/** Throws `subject: argument must be allowed, got given`. */
+export function refuse(code: ErrorCode, subject: string, argument: string, allowed: string, given: unknown): never {
+  throw refusal({ code, subject, argument, allowed, given: printed(given) });
+}
+
+/** Throws `subject: argument is missing, it must be allowed`. */
+export function refuseMissing(subject: string, argument: string, allowed: string): never {
+  throw refusal({ code: "missing-option", subject, argument, allowed, given: "undefined" });
+}
+
+/** Throws for an option nobody reads, naming the nearest that exists. */
+export function refuseUnknown(subject: string, option: string, known: readonly string[]): never {
+  const guess = nearest(option, known);
+  const allowed = known.length === 0 ? "no option" : `one of ${known.join(", ")}`;
+  const hint = guess === undefined ? `it takes ${known.length === 0 ? "none" : known.join(", ")}`
+    : `did you mean ${guess}?`;
+  throw refusal({ code: "unknown-option", subject, argument: option, allowed, given: option },
+    `${subject}: there is no option ${option}, ${hint}`);
+}
+
+// Text that errors print as it stands, where the value itself would say less.
+class Verbatim {
+  constructor(readonly text: string) {}
+}
+
+/** Marks text to be printed without quotes. */
+export function verbatim(text: string): object {
+  return new Verbatim(text);
+}
+
+/** A value as an error prints it: short. */
+export function printed(value: unknown): string {
+  if (value instanceof Verbatim) return value.text;
+  switch (typeof value) {
+    case "string": return JSON.stringify(value.length > 40 ? `${value.slice(0, 40)}…` : value);
+    case "bigint": return `${value}n`;
+    case "number": return Object.is(value, -0) ? "0" : String(value);
+    case "function": return "a function";
+    case "symbol": return "a symbol";
+    case "object": break;
+    default: return String(value);
+  }
+  if (value === null) return "null";
+  if (Array.isArray(value)) return `an array of length ${value.length}`;
+  if (ArrayBuffer.isView(value)) {
+    return `${articled(kindOf(value))}${value instanceof DataView ? "" : ` of length ${(value as Uint8Array).length}`}`;
+  }
+  return kindOf(value) === "Object" ? "an object" : articled(kindOf(value));
+}
+
+/** `[2, 3]`, as errors print shapes. */
+export function printedShape(shape: readonly number[]): string {
+  return `[${shape.join(", ")}]`;
+}
+
+function kindOf(value: object): string {
+  return Object.prototype.toString.call(value).slice(8, -1);
+}
+
+function articled(noun: string): string {
+  return `${/^[AEIOU]/.test(noun) && !noun.startsWith("Uint") ? "an" : "a"} ${noun}`;
+}
+
+/** The nearest known word, by edits (swaps of neighbours count one), if it is near enough to be meant. */
+export function nearest(word: string, known: readonly string[]): string | undefined {
+  let best: string | undefined;
+  let bestEdits = Infinity;
+  const lower = word.slice(0, 64).toLowerCase().replace(/[_-]/g, "");
+  for (const candidate of known) {
+    const other = candidate.toLowerCase();
+    const tail = other.slice(other.lastIndexOf(".") + 1);
+    const edits = Math.min(distance(lower, other), distance(lower, tail));
+    const prefix = lower.length >= 3 && (other.startsWith(lower) || lower.startsWith(other) || tail.startsWith(lower));
+    const cost = prefix ? Math.min(edits, 1) : edits;
+    if (cost < bestEdits) {
+      best = candidate;
+      bestEdits = cost;
+    }
+  }
+  return bestEdits <= Math.max(1, Math.floor(lower.length / 3)) ? best : undefined;
+}
+
+function distance(a: string, b: string): number {
+  let before: number[] = [];
+  let above = Array.from({ length: b.length + 1 }, (_, j) => j);
+  for (let i = 1; i <= a.length; i++) {
+    const row = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const same = a[i - 1] === b[j - 1];
+      row[j] = Math.min(above[j]! + 1, row[j - 1]! + 1, above[j - 1]! + (same ? 0 : 1));
+      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) row[j] = Math.min(row[j]!, before[j - 2]! + 1);
+    }
+    before = above;
+    above = row;
+  }
+  return above[b.length]!;
+}

@@ -1,0 +1,565 @@
+// The one place that imports the Emscripten glue and touches its heap: compilation on first use, the power-on self-test,
+// and frames that carry arguments in and results out in whole blocks. No view of the heap ever leaves this file, for one
+// taken before the memory grows silently has length 0.
+import { bytes as wasmBase64 } from "../../build/wasm/posenc_bytes.mjs";
+import createSimd, { type PosencModule as Glue } from "../../build/wasm/posenc_glue.mjs";
+import { fromBase64 } from "./base64.js";
+import { type ErrorCode, PosencError, type Refusal, printed, refusal, refuse, refuseUnknown } from "./error.js";
+
+/** What {@link init} records. */
+export interface InitOptions {
+  /** `"simd"` refuses the plain-JavaScript build; `"js"` asks for it (then `await ready()` first). */
+  readonly backend?: "simd" | "js";
+  /** The module's bytes, or the module compiled, in place of the inlined one. */
+  readonly wasm?: ArrayBuffer | ArrayBufferView | WebAssembly.Module;
+  /** Where the plain-JavaScript build lies, when not beside this file. */
+  readonly fallbackUrl?: string | URL;
+}
+
+/** What runs. */
+export interface Info {
+  readonly version: string;
+  /** `"simd"`: WebAssembly with SIMD128; `"js"`: the same C++ as plain JavaScript. */
+  readonly backend: "simd" | "js";
+  /** The compiler of the core, as it names itself. */
+  readonly compiler: string;
+  /** The vector unit the core was compiled for: `"wasm-simd128"` or `"scalar"`. */
+  readonly lanes: string;
+}
+
+/** True in the build for classic scripts, which cannot import. */
+declare const POSENC_CLASSIC: boolean | undefined;
+
+type Backend = Info["backend"];
+
+// A way to a fresh instance, kept because a trap or an exhausted memory leaves an instance unusable.
+interface Source {
+  readonly backend: Backend;
+  make(): Glue;
+}
+
+interface CallLayout {
+  readonly index: number;
+  readonly fields: readonly string[];
+}
+
+interface CatalogueEntry {
+  readonly slot: string;
+  readonly name: string;
+  readonly params: readonly { readonly name: string }[];
+}
+
+interface Core {
+  readonly glue: Glue;
+  readonly schemes: readonly CatalogueEntry[];
+  readonly calls: ReadonlyMap<string, CallLayout>;
+  block: number;     // as the allocator gave it
+  arena: number;     // the same, aligned to 16
+  capacity: number;  // bytes from arena
+}
+
+let settings: InitOptions = {};
+let source: Source | undefined;
+let core: Core | undefined;
+let failure: PosencError | undefined;
+let loading: Promise<void> | undefined;
+
+// Read while the classic script is evaluated: later there is no current script.
+const classic = typeof POSENC_CLASSIC !== "undefined" && POSENC_CLASSIC === true;
+const ownScript = classic && typeof document !== "undefined"
+  ? (document.currentScript as HTMLScriptElement | null)?.src : undefined;
+
+/**
+ * Records a forced back end, other bytes or the place of the plain-JavaScript build; synchronous, optional, before the
+ * first use. The same call again is harmless; a different one after the first use is `unsupported`.
+ */
+export function init(options: InitOptions = {}): void {
+  if (typeof options !== "object" || options === null) refuse("not-a-number", "init", "options", "an object", options);
+  for (const key of Object.keys(options)) {
+    if (!["backend", "wasm", "fallbackUrl"].includes(key)) refuseUnknown("init", key, ["backend", "wasm", "fallbackUrl"]);
+  }
+  const { backend, wasm, fallbackUrl } = options;
+  if (backend !== undefined && backend !== "simd" && backend !== "js") {
+    refuse("unknown-choice", "init", "backend", '"simd" or "js"', backend);
+  }
+  if (wasm !== undefined && !isModule(wasm) && !(wasm instanceof ArrayBuffer) && !ArrayBuffer.isView(wasm)) {
+    refuse("not-a-number", "init", "wasm", "the bytes of the module or a WebAssembly.Module", wasm);
+  }
+  if (fallbackUrl !== undefined && typeof fallbackUrl !== "string" && !(fallbackUrl instanceof URL)) {
+    refuse("not-a-number", "init", "fallbackUrl", "a string or a URL", fallbackUrl);
+  }
+  const same = backend === settings.backend && wasm === settings.wasm
+    && String(fallbackUrl ?? "") === String(settings.fallbackUrl ?? "");
+  if (same || (source !== undefined && backend === source.backend && wasm === undefined)) return;
+  if (source !== undefined || loading !== undefined) {
+    refuse("unsupported", "init", "options", "given before the first use", options);
+  }
+  settings = { ...options };
+  failure = undefined;
+}
+
+/**
+ * Makes the synchronous functions work where they cannot work at once: compiles asynchronously where the engine refuses
+ * synchronous compilation, and loads the plain-JavaScript build where WebAssembly or SIMD is refused or fails its
+ * self-test. Resolves at once elsewhere. Rejects with `unsupported` if neither can be had.
+ */
+export function ready(): Promise<void> {
+  loading ??= load().catch((error: unknown) => {
+    loading = undefined;
+    throw error;
+  });
+  return loading;
+}
+
+/** Version, back end and compiler of the core that runs; starts it if need be. */
+export function info(): Info {
+  const { glue } = current();
+  const { version, compiler, lanes } = JSON.parse((glue as AboutGlue).about()) as Info;
+  return Object.freeze({ version, backend: source!.backend, compiler, lanes });
+}
+
+/** The place of a scheme in the core's catalogue. */
+export function schemeIndex(slot: string, name: string): number {
+  const index = current().schemes.findIndex((scheme) => scheme.slot === slot && scheme.name === name);
+  if (index < 0) throw internal("posenc", `the core has no ${slot} scheme ${name}`);
+  return index;
+}
+
+// ---------------------------------------------------------------- starting
+
+function isModule(value: unknown): value is WebAssembly.Module {
+  return typeof WebAssembly === "object" && value instanceof WebAssembly.Module;
+}
+
+function wasmBytes(): BufferSource {
+  if (settings.wasm !== undefined && !isModule(settings.wasm)) return settings.wasm as BufferSource;
+  const bytes = wasmBase64 === undefined ? undefined : fromBase64(wasmBase64);
+  if (bytes === undefined || bytes.length === 0) {
+    throw new Error("no module is inlined: hand posenc.wasm to init({wasm})");
+  }
+  return bytes;
+}
+
+function simdSource(module: WebAssembly.Module): Source {
+  return {
+    backend: "simd",
+    make: () => createSimd({
+      instantiateWasm(imports, receive) {
+        const instance = new WebAssembly.Instance(module, imports);
+        receive(instance, module);
+        return instance.exports;
+      },
+      print: () => undefined,
+      printErr: () => undefined,
+    }),
+  };
+}
+
+// The same of every instance of a source, so read once.
+let tables: Pick<Core, "schemes" | "calls"> | undefined;
+
+function start(glue: Glue): Core {
+  if (tables === undefined) {
+    const layout = JSON.parse(glue.layout()) as { name: string; fields: string[] }[];
+    tables = {
+      schemes: JSON.parse(glue.describe()) as CatalogueEntry[],
+      calls: new Map(layout.map(({ name, fields }, index) => [name, { index, fields }])),
+    };
+  }
+  return { glue, ...tables, block: 0, arena: 0, capacity: 0 };
+}
+
+// Takes a source into use if its first instance passes the self-test.
+function adopt(candidate: Source): void {
+  tables = undefined;
+  core = start(candidate.make());
+  try {
+    selfTest(core);
+  } catch (error) {
+    core = undefined;
+    throw error;
+  }
+  source = candidate;
+  failure = undefined;
+}
+
+function current(): Core {
+  if (core !== undefined) return core;
+  if (source !== undefined) return core = start(source.make());
+  if (failure !== undefined) throw failure;
+  try {
+    if (settings.backend === "js") throw new Error("the plain-JavaScript build was asked for");
+    if (typeof WebAssembly !== "object") throw new Error("this engine has no WebAssembly");
+    adopt(simdSource(isModule(settings.wasm) ? settings.wasm : new WebAssembly.Module(wasmBytes())));
+  } catch (error) {
+    failure = notReady(error);
+    throw failure;
+  }
+  return core!;
+}
+
+function notReady(cause: unknown): PosencError {
+  const why = cause instanceof Error ? cause.message : String(cause);
+  return refusal({ code: "unsupported", subject: "posenc", argument: "backend",
+    allowed: "made ready first by `await ready()`", given: why },
+  `posenc: cannot start synchronously here (${why}); call \`await ready()\` once before the first use`, { cause });
+}
+
+async function load(): Promise<void> {
+  if (source !== undefined) return;
+  if (settings.backend !== "js") {
+    try {
+      current();
+      return;
+    } catch {
+      // Refused synchronously: perhaps only because of the module's size.
+    }
+    try {
+      if (!isModule(settings.wasm)) {
+        adopt(simdSource(await WebAssembly.compile(wasmBytes())));
+        return;
+      }
+    } catch (error) {
+      failure = notReady(error);
+    }
+    if (settings.backend === "simd") {
+      throw refusal({ code: "unsupported", subject: "posenc", argument: "backend",
+        allowed: '"js" where WebAssembly SIMD cannot be had', given: failure?.given ?? "" },
+      `posenc: WebAssembly SIMD cannot be had here (${failure?.given ?? "refused"})`, { cause: failure });
+    }
+  }
+  try {
+    const createJs = await loadFallback();
+    adopt({ backend: "js", make: () => createJs({ print: () => undefined, printErr: () => undefined }) });
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw refusal({ code: "unsupported", subject: "posenc", argument: "fallbackUrl",
+      allowed: "the address of the plain-JavaScript build", given: why },
+    `posenc: neither WebAssembly SIMD nor the plain-JavaScript build can be had here (${why})`, { cause: error });
+  }
+}
+
+type CreateModule = typeof createSimd;
+
+async function loadFallback(): Promise<CreateModule> {
+  const url = settings.fallbackUrl;
+  if (!classic) {
+    const module = url === undefined ? await import("../../build/wasm/posenc_fallback.mjs")
+      : await import(/* @vite-ignore */ /* webpackIgnore: true */ String(url)) as { default: CreateModule };
+    return module.default as CreateModule;
+  }
+  const address = url === undefined ? ownScript && new URL("fallback.classic.js", ownScript).href : String(url);
+  if (!address) throw new Error("the place of fallback.classic.js is unknown: give init({fallbackUrl})");
+  const page = globalThis as { posencFallback?: CreateModule };
+  if (page.posencFallback === undefined) await runScript(address);
+  if (page.posencFallback === undefined) throw new Error(`${address} is not the plain-JavaScript build`);
+  return page.posencFallback;
+}
+
+interface TrustedTypes {
+  createPolicy(name: string, rules: { createScriptURL(url: string): string }): { createScriptURL(url: string): string };
+}
+
+function runScript(address: string): Promise<void> {
+  if (typeof document === "undefined") {
+    (globalThis as unknown as { importScripts(url: string): void }).importScripts(address);
+    return Promise.resolve();
+  }
+  const { trustedTypes } = globalThis as { trustedTypes?: TrustedTypes };
+  const trusted = trustedTypes?.createPolicy("posenc", { createScriptURL: (url) => url }).createScriptURL(address);
+  return new Promise((resolve, reject) => {
+    const script = document.createElement("script");
+    script.src = trusted ?? address;
+    script.onload = () => resolve();
+    script.onerror = () => reject(new Error(`${address} could not be loaded`));
+    document.head.append(script);
+  });
+}
+
+// ---------------------------------------------------------------- frames
+
+/** Bytes that one call may move in and out: more is `too-large`, in both builds alike. */
+export const kMaxBytes = 2 ** 31 - 2 ** 26;
+
+// An instance that has grown past this is let go after the call, for its memory never shrinks.
+const kKeptBytes = 2 ** 29;
+
+/** A block of the frame: its place is known only when the frame runs. */
+export interface Place {
+  readonly head: boolean;  // among the cells, else among the data
+  readonly offset: number; // bytes
+}
+
+export type Elements = Float32Array | Float64Array | Int32Array | Uint8Array;
+
+/** The cells of one scheme, as scheme.ts holds them. */
+export interface SpecCells {
+  readonly index: number;
+  readonly cells: readonly number[];
+  readonly tables: readonly ({ readonly shape: readonly number[]; readonly data: Float32Array | Float64Array } | undefined)[];
+}
+
+type FieldValue = number | boolean | Place | undefined;
+
+/**
+ * One call: what goes in, where results lie, and the run. Everything is gathered first and moved in at once, so that the
+ * caller's own code (getters, iterators) never runs while the heap is in use.
+ */
+export class Frame {
+  readonly #subject: string;
+  readonly #cells: number[] = [];
+  readonly #moved: number[] = [];       // cells that hold a place among the cells …
+  readonly #movedData: number[] = [];   // … and among the data, made absolute when the frame runs
+  readonly #inputs: { readonly array: Elements; readonly offset: number }[] = [];
+  #dataBytes = 0;
+  #dataStart = 0;
+  #block = 0;
+  #fields: readonly string[] = [];
+  #core: Core | undefined;
+
+  constructor(subject: string) {
+    this.#subject = subject;
+  }
+
+  /** An array to be copied in. */
+  input(array: Elements): Place {
+    const place = this.output(array.byteLength);
+    this.#inputs.push({ array, offset: place.offset });
+    return place;
+  }
+
+  /** An array to be copied in, or nothing. */
+  inputIf(array: Elements | undefined): Place | undefined {
+    return array === undefined ? undefined : this.input(array);
+  }
+
+  /** Room for a result. */
+  output(bytes: number): Place {
+    const offset = this.#dataBytes;
+    this.#dataBytes += Math.ceil(bytes / 16) * 16;
+    return { head: false, offset };
+  }
+
+  /** The spec block of one scheme. */
+  scheme(spec: SpecCells): Place {
+    const headers = spec.tables.map((table) => {
+      if (table === undefined) return undefined;
+      const [d0 = 0, d1 = 0, d2 = 0] = table.shape;
+      return this.#pushCells([table.shape.length, d0, d1, d2, this.input(table.data)]);
+    });
+    return this.#pushCells([spec.index, ...spec.cells.map((cell, i) => headers[i] ?? cell)]);
+  }
+
+  /** The block of a list of schemes; nothing for an empty list. */
+  schemes(specs: readonly SpecCells[]): Place | undefined {
+    if (specs.length === 0) return undefined;
+    const places = specs.map((spec) => this.scheme(spec));
+    return this.#pushCells([specs.length, ...places]);
+  }
+
+  #pushCells(values: readonly FieldValue[]): Place {
+    const offset = this.#cells.length * 8;
+    for (const value of values) {
+      if (typeof value === "object") {
+        (value.head ? this.#moved : this.#movedData).push(this.#cells.length);
+        this.#cells.push(value.offset);
+      } else {
+        this.#cells.push(Number(value ?? 0));
+      }
+    }
+    return { head: true, offset };
+  }
+
+  /** Runs the call of calls.def with its fields given by name; a refusal by the core is thrown as PosencError. */
+  run(name: string, values: Readonly<Record<string, FieldValue>>): this {
+    const running = current();
+    const call = running.calls.get(name);
+    if (call === undefined) throw internal(this.#subject, `the core has no call ${name}`);
+    this.#fields = call.fields;
+    this.#block = this.#pushCells(call.fields.map((field) => {
+      if (!(field in values)) throw internal(this.#subject, `${name} needs ${field}`);
+      return values[field];
+    })).offset;
+    const count = this.#cells.length;
+    const dataAt = Math.ceil(count / 2) * 16;
+    const base = reserve(running, this.#subject, dataAt + this.#dataBytes);
+    this.#dataStart = base + dataAt;
+    for (const i of this.#moved) this.#cells[i]! += base;
+    for (const i of this.#movedData) this.#cells[i]! += this.#dataStart;
+
+    const { glue } = running;
+    glue.HEAPF64.set(this.#cells, base / 8);
+    for (const { array, offset } of this.#inputs) {
+      const at = this.#dataStart + offset;
+      if (array instanceof Float32Array) glue.HEAPF32.set(array, at / 4);
+      else if (array instanceof Float64Array) glue.HEAPF64.set(array, at / 8);
+      else if (array instanceof Int32Array) glue.HEAP32.set(array, at / 4);
+      else glue.HEAPU8.set(array, at);
+    }
+    this.#block += base;
+    const stack = glue.stackSave();
+    let code: number;
+    try {
+      code = glue.call(call.index, this.#block);
+    } catch (error) {
+      core = undefined;
+      throw trapped(this.#subject, glue, error);
+    }
+    glue.stackRestore(stack);
+    if (glue.HEAPU8.length > kKeptBytes) core = undefined;
+    if (code !== 0) throw refused(this.#subject, glue.text());
+    this.#core = running;
+    return this;
+  }
+
+  /** The JSON that the call left. */
+  json(): unknown {
+    return JSON.parse(this.#core!.glue.text());
+  }
+
+  /** A field of the block after the run: calls may answer in it. */
+  answer(field: string): number {
+    return this.#core!.glue.HEAPF64[this.#block / 8 + this.#fields.indexOf(field)]!;
+  }
+
+  /** A result, copied into `out` or into a new array. */
+  float32(place: Place, count: number, out?: Float32Array): Float32Array<ArrayBuffer> {
+    const start = (this.#dataStart + place.offset) / 4;
+    return copyOut(this.#subject, this.#core!.glue.HEAPF32, start, count, out) as Float32Array<ArrayBuffer>;
+  }
+
+  float64(place: Place, count: number, out?: Float64Array): Float64Array<ArrayBuffer> {
+    const start = (this.#dataStart + place.offset) / 8;
+    return copyOut(this.#subject, this.#core!.glue.HEAPF64, start, count, out) as Float64Array<ArrayBuffer>;
+  }
+
+  int32(place: Place, count: number): Int32Array<ArrayBuffer> {
+    const start = (this.#dataStart + place.offset) / 4;
+    return copyOut(this.#subject, this.#core!.glue.HEAP32, start, count, undefined) as Int32Array<ArrayBuffer>;
+  }
+
+  uint8(place: Place, count: number): Uint8Array<ArrayBuffer> {
+    const start = this.#dataStart + place.offset;
+    return copyOut(this.#subject, this.#core!.glue.HEAPU8, start, count, undefined) as Uint8Array<ArrayBuffer>;
+  }
+}
+
+function copyOut<T extends Elements>(subject: string, heap: T, start: number, count: number, out: T | undefined): T {
+  if (out !== undefined) {
+    out.set(heap.subarray(start, start + count));
+    return out;
+  }
+  try {
+    return heap.slice(start, start + count) as T;
+  } catch (error) {
+    throw outOfMemory(subject, count * heap.BYTES_PER_ELEMENT, error);
+  }
+}
+
+// One growing block; calls overwrite it from its start.
+function reserve(running: Core, subject: string, bytes: number): number {
+  if (bytes <= running.capacity) return running.arena;
+  if (!(bytes <= kMaxBytes)) {
+    throw refusal({ code: "too-large", subject, argument: "arguments and results",
+      allowed: `at most ${kMaxBytes} bytes together`, given: String(bytes) });
+  }
+  const { glue } = running;
+  if (running.block !== 0) glue._free(running.block);
+  running.block = 0;
+  running.capacity = 0;
+  const wanted = Math.ceil(bytes / 65536) * 65536;
+  let address = 0;
+  let cause: unknown;
+  try {
+    address = glue._malloc(wanted + 16) >>> 0;
+  } catch (error) {
+    cause = error;
+  }
+  if (address === 0) {
+    core = undefined;
+    throw outOfMemory(subject, bytes, cause);
+  }
+  running.block = address;
+  running.arena = Math.ceil(address / 16) * 16;
+  running.capacity = wanted;
+  return running.arena;
+}
+
+// ---------------------------------------------------------------- what goes wrong
+
+function internal(subject: string, what: string, cause?: unknown): PosencError {
+  return refusal({ code: "internal", subject, argument: "", allowed: `internal fault, ${what}`, given: "" }, undefined,
+    cause === undefined ? undefined : { cause });
+}
+
+function outOfMemory(subject: string, bytes: number, cause?: unknown): PosencError {
+  return refusal({ code: "out-of-memory", subject, argument: "arguments and results",
+    allowed: "small enough for this machine's memory", given: `${bytes} bytes` }, undefined,
+  cause === undefined ? undefined : { cause });
+}
+
+function trapped(subject: string, glue: Glue, cause: unknown): PosencError {
+  const why = cause instanceof Error ? cause.message : String(cause);
+  const exhausted = /memory|OOM|alloc/i.test(why) || glue.HEAPU8.length > kMaxBytes;
+  return exhausted ? outOfMemory(subject, glue.HEAPU8.length, cause) : internal(subject, `the core stopped (${why})`, cause);
+}
+
+function refused(subject: string, json: string): PosencError {
+  try {
+    const said = JSON.parse(json) as { code: ErrorCode; subject: string; argument: string; allowed: string; given: string;
+      message: string };
+    const what: Refusal = { code: said.code, subject: said.subject || subject, argument: said.argument,
+      allowed: said.allowed, given: said.given };
+    return refusal(what, said.subject === "" ? undefined : said.message);
+  } catch (error) {
+    return internal(subject, `the core refused and said ${printed(json)}`, error);
+  }
+}
+
+// ---------------------------------------------------------------- the self-test
+
+// Positions 0, 3 and 2^40 in four columns, and the natural logarithms of 1 ... 10: known beforehand, not computed here.
+const kTable = [0, 1, 0, 1, 0.14112000806, -0.9899924966, 0.0299955002025, 0.999550033749,
+  -0.405705011533, -0.914004071992, 0.15230704357, -0.988333225425];
+const kLogarithms = [0, 0.693147181, 1.09861229, 1.38629436, 1.60943791, 1.79175947, 1.94591015, 2.07944154, 2.19722458,
+  2.30258509];
+
+// A table of sines and a causal attention whose scores are logarithms of small integers: together they pass through the
+// vector loops that every result comes from.
+function selfTest(candidate: Core): void {
+  const near = (value: number | undefined, expected: number): boolean => Math.abs(value! - expected) <= 4e-7;
+  const index = schemeIndex("embed", "sinusoidal");
+  const cells = candidate.schemes[index]!.params.map((param) => (param.name === "dim" ? 4 : NaN));
+
+  const tableFrame = new Frame("posenc");
+  const table = tableFrame.output(4 * 12);
+  tableFrame.run("encode", {
+    scheme: tableFrame.scheme({ index, cells, tables: cells.map(() => undefined) }),
+    positions: tableFrame.input(Float64Array.of(0, 3, 2 ** 40)), axes: 1, tokens: 3, length: 0, float64: false, out: table,
+  });
+  const got = tableFrame.float32(table, 12);
+  if (!kTable.every((value, i) => near(got[i], value))) throw new Error("the self-test's table is wrong");
+
+  // q . k_j = ln(j + 1), so query i gives key j the weight (j + 1) / sum; v_j = 1 / (j + 1) makes every term 1 / sum.
+  const count = kLogarithms.length;
+  const q = new Float32Array(count * 4).map((_, i) => (i % 4 === 0 ? 1 : 0));
+  const k = new Float32Array(count * 4).map((_, i) => (i % 4 === 0 ? kLogarithms[i / 4]! : i));
+  const v = new Float32Array(count * 4).map((_, i) => 1 / (Math.floor(i / 4) + 1));
+  const frame = new Frame("posenc");
+  const order = frame.input(Float64Array.from(kLogarithms, (_, t) => t));
+  const out = frame.output(count * 16);
+  const none = 0;
+  frame.run("attention", {
+    q: frame.input(q), k: frame.input(k), v: frame.input(v), batch: 1, heads: 1, kv_heads: 1, queries: count, keys: count,
+    width: 4, value_width: 4, rotate: none, bias: none, relate: none, query_positions: order, query_axes: 1,
+    key_positions: order, key_axes: 1, query_order: none, key_order: none, length: 0, scale: 1, causal: true,
+    window_left: Infinity, window_right: Infinity, prefix_length: 0, key_mask: none, key_mask_batched: false,
+    key_lengths: none, allow_non_finite: false, out, lse: frame.output(count * 4), weights: none, trace_content: none,
+    trace_unrotated: none, trace_relate: none, trace_bias: none, trace_scores: none, trace_masked: none,
+  });
+  const rows = frame.float32(out, count * 4);
+  for (let i = 0; i < rows.length; i++) {
+    const t = Math.floor(i / 4);
+    if (!near(rows[i], 2 / (t + 2))) throw new Error("the self-test's attention is wrong");
+  }
+}

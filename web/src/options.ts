@@ -1,0 +1,77 @@
+// How options are read: every key known, every value of its kind. What range a value must lie in, the core says.
+import { printedShape, refuse, refuseUnknown, verbatim } from "./error.js";
+import { product, readArray } from "./tensor.js";
+
+/** The largest position, and the largest number an option may be: whole numbers are exact up to it. */
+export const kLimit = 2 ** 53;
+
+/** An options object whose every key is known; `{}` where it was not given. */
+export function readOptions(subject: string, options: unknown, known: readonly string[]): Readonly<Record<string, unknown>> {
+  if (options === undefined) return {};
+  if (typeof options !== "object" || options === null || Array.isArray(options) || ArrayBuffer.isView(options)) {
+    refuse("not-a-number", subject, "options", "an object", options);
+  }
+  for (const key of Object.keys(options)) if (!known.includes(key)) refuseUnknown(subject, key, known);
+  return options as Record<string, unknown>;
+}
+
+/** A whole number from 0 to `limit`. */
+export function readWhole(subject: string, argument: string, value: unknown, allowed = "a whole number from 0", limit = 2 ** 32): number {
+  if (typeof value !== "number" || Number.isNaN(value)) refuse("not-a-number", subject, argument, allowed, value);
+  if (!Number.isFinite(value)) refuse("not-finite", subject, argument, allowed, value);
+  if (!Number.isInteger(value)) refuse("not-integer", subject, argument, allowed, value);
+  if (value < 0 || value > limit) refuse("out-of-range", subject, argument, allowed, value);
+  return value;
+}
+
+/** A finite number of at most 2^53 in magnitude. */
+export function readFinite(subject: string, argument: string, value: unknown, allowed = "a number of at most 2^53 in magnitude"): number {
+  if (typeof value !== "number" || Number.isNaN(value)) refuse("not-a-number", subject, argument, allowed, value);
+  if (!Number.isFinite(value)) refuse("not-finite", subject, argument, allowed, value);
+  if (value > kLimit || value < -kLimit) refuse("out-of-range", subject, argument, allowed, value);
+  return value;
+}
+
+/** A finite number above 0, or undefined where not given. */
+export function readPositive(subject: string, argument: string, value: unknown): number | undefined {
+  if (value === undefined) return undefined;
+  const allowed = "a number above 0 and at most 2^53";
+  if (!(readFinite(subject, argument, value, allowed) > 0)) refuse("out-of-range", subject, argument, allowed, value);
+  return value as number;
+}
+
+/** True or false. */
+export function readFlag(subject: string, argument: string, value: unknown, fallback = false): boolean {
+  if (value === undefined) return fallback;
+  if (typeof value !== "boolean") refuse("unknown-choice", subject, argument, "true or false", value);
+  return value;
+}
+
+/** One of some words. */
+export function readChoice<T extends string>(subject: string, argument: string, value: unknown, choices: readonly T[], fallback: T): T {
+  if (value === undefined) return fallback;
+  if (!choices.includes(value as T)) {
+    const quoted = choices.map((choice) => JSON.stringify(choice));
+    refuse("unknown-choice", subject, argument, quoted.length === 1 ? quoted[0]!
+      : `${quoted.slice(0, -1).join(", ")} or ${quoted.at(-1)!}`, value);
+  }
+  return value as T;
+}
+
+/** A mask of true and false, or 1 and 0, with at most `maxRank` axes: 1 = there. */
+export function readMask(subject: string, argument: string, value: unknown, maxRank: number): { data: Uint8Array; shape: readonly number[] } {
+  const allowed = maxRank === 1 ? "true or false (or 1 or 0) for each token, [T]" : "true or false (or 1 or 0), [Tk] or [B, Tk]";
+  const read = readArray(subject, argument, value);
+  if (read.shape.length < 1 || read.shape.length > maxRank) {
+    refuse("shape-mismatch", subject, argument, allowed, verbatim(`shape ${printedShape(read.shape)}`));
+  }
+  const data = new Uint8Array(product(read.shape));
+  for (let t = 0; t < data.length; t++) {
+    const entry = read.data[t]!;
+    if (entry !== 0 && entry !== 1) {
+      refuse(Number.isNaN(entry) ? "not-a-number" : "out-of-range", subject, argument, allowed, entry);
+    }
+    data[t] = entry;
+  }
+  return { data, shape: read.shape };
+}

@@ -1,0 +1,201 @@
+// Positions are data: real numbers up to 2^53 in magnitude, one row an axis. These are the ways to write them down.
+import { printedShape, refuse, refuseMissing, refuseUnknown, verbatim } from "./error.js";
+import { kLimit, readFinite, readMask, readOptions, readWhole } from "./options.js";
+import {
+  type NestedNumbers, type NumberArray, type Shaped, Tensor, allowedSize, readArray, refuseDetached,
+} from "./tensor.js";
+
+/**
+ * `n` (0 … n - 1), an array of reals or BigInts, a BigInt64Array, or [axes, T] nested or as a tensor. Whole numbers are
+ * exact to 2^53.
+ */
+export type PositionsLike =
+  | number | readonly (number | bigint)[] | readonly (readonly (number | bigint)[])[] | NumberArray | BigInt64Array
+  | BigUint64Array | Tensor | Shaped | NestedNumbers;
+
+/** Positions as they were read: (axes, count) doubles, row-major. */
+export interface Positions {
+  readonly data: Float64Array;
+  readonly axes: number;
+  readonly count: number;
+}
+
+const kAllowed = "a count, or an array of numbers of at most 2^53 in magnitude, [T] or [axes, T]";
+
+/** Reads positions; numbers in it are checked by the core, BigInts here. */
+export function readPositions(subject: string, argument: string, value: unknown): Positions {
+  if (typeof value === "number") return countUp(0, readWhole(subject, argument, value, kAllowed, kLimit), subject, argument);
+  if (value === undefined) refuseMissing(subject, argument, kAllowed);
+  if (value instanceof BigInt64Array || value instanceof BigUint64Array) {
+    refuseDetached(subject, argument, value);
+    return { data: Float64Array.from(value, (p) => fromBigInt(subject, argument, p)), axes: 1, count: value.length };
+  }
+  const read = readArray(subject, argument, withoutBigInts(subject, argument, value));
+  if (read.boolean) refuse("not-a-number", subject, argument, kAllowed, verbatim("booleans"));
+  if (read.shape.length < 1 || read.shape.length > 2 || (read.shape.length === 2 && !(read.shape[0]! >= 1 && read.shape[0]! <= 8))) {
+    refuse("shape-mismatch", subject, argument, "of shape [T] or [axes, T] with 1 to 8 axes",
+      verbatim(`shape ${printedShape(read.shape)}`));
+  }
+  const data = read.data instanceof Float64Array ? read.data : Float64Array.from(read.data);
+  return read.shape.length === 1 ? { data, axes: 1, count: read.shape[0]! }
+    : { data, axes: read.shape[0]!, count: read.shape[1]! };
+}
+
+/** Positions `start` … `start + count - 1`. */
+export function countUp(start: number, count: number, subject: string, argument: string): Positions {
+  const data = new Float64Array(allowedSize(subject, argument, [count], 8));
+  for (let t = 0; t < count; t++) data[t] = start + t;
+  return { data, axes: 1, count };
+}
+
+/** One number for each of `count` tokens, such as `queryOrder`; undefined where not given. */
+export function readOrder(subject: string, argument: string, value: unknown, count: number): Float64Array | undefined {
+  if (value === undefined) return undefined;
+  const { data, axes, count: given } = readPositions(subject, argument, value);
+  if (axes !== 1 || given !== count) {
+    refuse("shape-mismatch", subject, argument, `${count} numbers, one a token`, verbatim(`${axes * given} numbers`));
+  }
+  return data;
+}
+
+function fromBigInt(subject: string, argument: string, value: bigint): number {
+  if (value > 9007199254740992n || value < -9007199254740992n) {
+    refuse("out-of-range", subject, argument, "at most 2^53 in magnitude", value);
+  }
+  return Number(value);
+}
+
+// Arrays may mix numbers and BigInts.
+function withoutBigInts(subject: string, argument: string, value: unknown): unknown {
+  if (!Array.isArray(value)) return value;
+  const first: unknown = value[0];
+  if (first instanceof BigInt64Array || first instanceof BigUint64Array || Array.isArray(first)) {
+    return value.map((row: unknown) => (row instanceof BigInt64Array || row instanceof BigUint64Array
+      ? Array.from(row, (p) => fromBigInt(subject, argument, p)) : withoutBigInts(subject, argument, row)));
+  }
+  if (!value.some((p) => typeof p === "bigint")) return value;
+  return value.map((p: unknown) => (typeof p === "bigint" ? fromBigInt(subject, argument, p) : p));
+}
+
+/**
+ * `arange(stop)`, `arange(start, stop)` or `arange(start, stop, step)`: start, start + step, … before stop, float64 [T].
+ * Each entry is start + t * step, so nothing accumulates. A step of zero is `out-of-range`.
+ */
+export function arange(start: number, stop?: number, step = 1): Tensor<"float64"> {
+  const from = stop === undefined ? 0 : readFinite("arange", "start", start);
+  const to = readFinite("arange", "stop", stop ?? start);
+  const by = readFinite("arange", "step", step);
+  if (by === 0) refuse("out-of-range", "arange", "step", "a number other than 0", by);
+  const count = Math.max(0, Math.ceil((to - from) / by));
+  const data = new Float64Array(allowedSize("arange", "stop", [count], 8));
+  for (let t = 0; t < count; t++) data[t] = from + t * by;
+  return new Tensor(data, [count], "float64");
+}
+
+/** The cells of an image, float64 [2, height * width], row by row; axis 0 is the row (height), axis 1 the column. */
+export function grid(height: number, width: number): Tensor<"float64"> {
+  const rows = readWhole("grid", "height", height, "a whole number from 0");
+  const columns = readWhole("grid", "width", width, "a whole number from 0");
+  const count = allowedSize("grid", "height x width", [2, rows, columns], 8) / 2;
+  const data = new Float64Array(2 * count);
+  for (let t = 0; t < count; t++) {
+    data[t] = Math.floor(t / columns);
+    data[count + t] = t % columns;
+  }
+  return new Tensor(data, [2, count], "float64");
+}
+
+/** Options of {@link paddedPositions}. */
+export interface PaddedPositionsOptions {
+  /** On which side the padding must lie; not given: anywhere. */
+  readonly padding?: "left" | "right";
+  /** The position that padding tokens get. Default 1, as Hugging Face fills it. */
+  readonly fill?: number;
+}
+
+/**
+ * Positions of a padded sequence from its mask [T] (true or 1 = token): tokens count 0, 1, 2 … whatever lies before them,
+ * padding gets `fill` (the cumulative-sum rule of Hugging Face). A mask padded on the other side than `padding` says is
+ * `shape-mismatch`.
+ */
+export function paddedPositions(mask: readonly boolean[] | PositionsLike, options: PaddedPositionsOptions = {}): Tensor<"float64"> {
+  const subject = "paddedPositions";
+  const { padding, fill = 1 } = readOptions(subject, options, ["padding", "fill"]) as PaddedPositionsOptions;
+  if (padding !== undefined && padding !== "left" && padding !== "right") {
+    refuse("unknown-choice", subject, "padding", '"left" or "right"', padding);
+  }
+  const filled = readFinite(subject, "fill", fill);
+  const tokens = readMask(subject, "mask", mask, 1).data;
+  const side = padding === "left" ? 1 : 0;
+  if (padding !== undefined) {
+    const wrong = tokens.findIndex((token, t) => t > 0 && token !== side && tokens[t - 1] === side);
+    if (wrong >= 0) {
+      refuse("shape-mismatch", subject, "mask", `padded on the ${padding} only`, verbatim(`a token turning to ${tokens[wrong]} at ${wrong}`));
+    }
+  }
+  let next = 0;
+  return new Tensor(Float64Array.from(tokens, (token) => (token !== 0 ? next++ : filled)), [tokens.length], "float64");
+}
+
+/**
+ * fairseq's positions of tokens [T]: padIndex + 1, padIndex + 2, … for tokens other than `padIndex`, which get padIndex
+ * itself (and a zero row, with `sinusoidal({padIndex})`). RoBERTa and the first OPT count so.
+ */
+export function fairseqPositions(tokens: PositionsLike, padIndex: number): Tensor<"float64"> {
+  const subject = "fairseqPositions";
+  const pad = readWhole(subject, "padIndex", padIndex, "a whole number from 0");
+  if (typeof tokens === "number") refuse("not-a-number", subject, "tokens", "an array of token numbers [T]", tokens);
+  const { data, axes } = readPositions(subject, "tokens", tokens);
+  if (axes !== 1) refuse("shape-mismatch", subject, "tokens", "of shape [T]", verbatim(`${axes} axes`));
+  let next = pad + 1;
+  return new Tensor(Float64Array.from(data, (token) => {
+    if (!Number.isInteger(token)) refuse("not-integer", subject, "tokens", "whole numbers", token);
+    return token === pad ? pad : next++;
+  }), [data.length], "float64");
+}
+
+/** A stretch of a multimodal sequence: `{text: tokens}`, `{image: [t, h, w]}` or `{video: [t, h, w]}` in merged patches. */
+export type MultimodalPart =
+  | { readonly text: number }
+  | { readonly image: readonly [t: number, h: number, w: number] }
+  | { readonly video: readonly [t: number, h: number, w: number] };
+
+/**
+ * Positions of text and images together, float64 [3, T] with the axes time, height, width (Qwen2-VL): text counts on all
+ * three alike, an image starts at the next number and counts its frames, rows and columns, and what follows resumes after
+ * the largest number so far.
+ */
+export function multimodalPositions(parts: readonly MultimodalPart[]): Tensor<"float64"> {
+  const subject = "multimodalPositions";
+  if (!Array.isArray(parts)) refuse("not-a-number", subject, "parts", "a list of {text: n} and {image: [t, h, w]}", parts);
+  const read = parts.map((part: unknown, p) => readPart(subject, `parts[${p}]`, part));
+  const count = read.reduce((sum, [t, h, w]) => sum + t * h * w, 0);
+  const data = new Float64Array(3 * allowedSize(subject, "parts", [3, count], 8) / 3);
+  let at = 0;
+  let next = 0;
+  for (const [frames, rows, columns, flat] of read) {
+    for (let n = 0; n < frames * rows * columns; n++, at++) {
+      data[at] = next + (flat ? n : Math.floor(n / (rows * columns)));
+      data[count + at] = next + (flat ? n : Math.floor(n / columns) % rows);
+      data[2 * count + at] = next + (flat ? n : n % columns);
+    }
+    next += frames * rows * columns === 0 ? 0 : Math.max(frames, rows, columns);
+  }
+  return new Tensor(data, [3, count], "float64");
+}
+
+function readPart(subject: string, argument: string, part: unknown): [t: number, h: number, w: number, flat: boolean] {
+  const allowed = "{text: n}, {image: [t, h, w]} or {video: [t, h, w]}";
+  if (typeof part !== "object" || part === null) refuse("not-a-number", subject, argument, allowed, part);
+  const entries = Object.entries(part as Record<string, unknown>);
+  const [kind, value] = entries[0] ?? [];
+  if (entries.length !== 1 || kind === undefined) {
+    refuse("missing-option", subject, argument, allowed, part);
+  }
+  if (kind === "text") return [readWhole(subject, `${argument}.text`, value, "a whole number from 0"), 1, 1, true];
+  if (kind !== "image" && kind !== "video") refuseUnknown(subject, kind, ["text", "image", "video"]);
+  const size = Array.isArray(value) ? value as unknown[] : [];
+  if (size.length !== 3) refuse("shape-mismatch", subject, `${argument}.${kind}`, "[t, h, w]", value);
+  const [t, h, w] = size.map((length) => readWhole(subject, `${argument}.${kind}`, length, "three whole numbers from 0"));
+  return [t!, h!, w!, false];
+}

@@ -1,0 +1,365 @@
+// Schemes as JavaScript sees them: frozen objects made by factories, typed by slot. schemes.gen.ts has a factory for each
+// scheme of the catalogue; all of them call makeScheme, which knows schemes only by their descriptors.
+import { fromBase64, toBase64 } from "./base64.js";
+import { type ErrorCode, PosencError, printedShape, refuse, refuseMissing, refuseUnknown, verbatim } from "./error.js";
+import { Frame, type SpecCells, schemeIndex } from "./module.js";
+import { Tensor, allowedSize, asFloat32, asFloat64, product, readNumbers } from "./tensor.js";
+
+/** Where a scheme acts: a vector added to the token, an operator on q and k, a number added to the score, or vectors that
+ * meet q, k and v. */
+export type Slot = "embed" | "rotate" | "bias" | "relate";
+
+export type ParamKind = "real" | "integer" | "flag" | "choice" | "list" | "table";
+
+/** One parameter of a scheme, as the core describes it. */
+export interface Param {
+  /** The option's name; a dot makes a nested object: `"scaling.factor"`. */
+  readonly name: string;
+  readonly kind: ParamKind;
+  /** One sentence of documentation. */
+  readonly sentence: string;
+  /** What a value may be, in the words of errors: `"an integer from 1 to 1024"`. */
+  readonly allowed: string;
+  readonly required: boolean;
+  /** Null where there is none. */
+  readonly default: number | boolean | string | null;
+  /** The parameter whose value is the default. */
+  readonly defaultParam?: string;
+  readonly min?: number | null;
+  readonly max?: number | null;
+  readonly aboveMin?: boolean;
+  readonly choices?: readonly string[];
+  readonly shape?: string;
+  readonly canOmit?: boolean;
+  readonly differentiable?: boolean;
+  /** Where a figure's slider starts, and its range. */
+  readonly shown?: { readonly value: number; readonly min: number; readonly max: number; readonly log: boolean };
+}
+
+/** A property that a scheme claims, and the tests prove. */
+export interface Claim {
+  readonly law: string;
+  readonly sentence: string;
+  /** Holds only under this condition. */
+  readonly when?: { readonly param?: string; readonly value?: number | boolean | string; readonly text: string };
+  readonly length?: number;
+}
+
+/** All that is known of a scheme. */
+export interface Descriptor {
+  readonly slot: Slot;
+  readonly name: string;
+  readonly title: string;
+  readonly summary: string;
+  /** TeX. */
+  readonly formula: string;
+  readonly reference: string;
+  readonly params: readonly Param[];
+  readonly laws: readonly Claim[];
+}
+
+/** A table or list in JSON. */
+export interface TableJSON {
+  readonly shape: readonly number[];
+  readonly dtype: "float32" | "float64";
+  /** Little-endian elements in base64. */
+  readonly data: string;
+}
+
+/** What {@link Scheme.toJSON} gives: the slot, the name and the parameters. */
+export interface SchemeJSON {
+  readonly slot: Slot;
+  readonly name: string;
+  readonly [param: string]: unknown;
+}
+
+/** A positional scheme: frozen, its parameters readable as properties; what was not given and has no default is null. */
+export interface Scheme<S extends Slot = Slot> {
+  readonly slot: S;
+  readonly name: string;
+  /** `{slot, name, ...params}`; {@link fromJSON} rebuilds the scheme from it. */
+  toJSON(): SchemeJSON;
+  /** As one would write it: `alibi({heads: 8})`. */
+  toString(): string;
+}
+
+/** A vector p(i) of one position, added to the token before attention. */
+export type EmbedScheme = Scheme<"embed">;
+/** An operator R(i) of one position, applied to queries and keys. */
+export type RotateScheme = Scheme<"rotate">;
+/** A number b(i, j) of a pair, added to the score. */
+export type BiasScheme = Scheme<"bias">;
+/** Vectors a(i, j) of a pair, met by queries, keys and values. */
+export type RelateScheme = Scheme<"relate">;
+
+/** What the rest of the package knows of a scheme. */
+export interface Spec extends SpecCells {
+  readonly descriptor: Descriptor;
+  /** Heads it is made for; 0: any number. */
+  readonly heads: number;
+  /** Axes of positions it reads. */
+  readonly axes: number;
+  /** embed: columns of p; rotate and relate: the head width; 0: any. */
+  readonly width: number;
+}
+
+// Keyed by the frozen objects themselves: nobody else can make one.
+const specs = new WeakMap<object, Spec>();
+const kInspect: unique symbol = Symbol.for("nodejs.util.inspect.custom") as never;
+const kDenoInspect: unique symbol = Symbol.for("Deno.customInspect") as never;
+
+interface TableValue {
+  readonly shape: readonly number[];
+  readonly data: Float32Array | Float64Array;
+}
+
+/**
+ * Makes a scheme from its descriptor and the caller's options. The core checks values and their relations at once, so a
+ * scheme that exists is a valid one.
+ */
+export function makeScheme(descriptor: Descriptor, options: unknown): Scheme {
+  const subject = descriptor.name;
+  const index = schemeIndex(descriptor.slot, descriptor.name);
+  const given = flatOptions(descriptor, options);
+  const cells: number[] = [];
+  const tables: (TableValue | undefined)[] = [];
+  const values: unknown[] = [];  // as properties show them
+  // The first value of a wrong kind. The core says what would be right, so it is shown an infinite number there, unless it
+  // finds fault with an earlier parameter.
+  let wrong: { code: ErrorCode; param: Param; value: unknown } | undefined;
+
+  for (const param of descriptor.params) {
+    const value = given.get(param.name);
+    let cell = NaN;
+    let table: TableValue | undefined;
+    let shown: unknown = null;
+    if (value === undefined || wrong !== undefined) {
+      shown = param.defaultParam === undefined ? param.default
+        : values[descriptor.params.findIndex(({ name }) => name === param.defaultParam)];
+    } else if (param.kind === "list" || param.kind === "table") {
+      if (value === false && param.canOmit === true) {
+        cell = 0;
+        shown = false;
+      } else {
+        table = readTable(subject, param, value);
+        shown = table;
+      }
+    } else {
+      const code = numberOf(param, value);
+      if (typeof code === "string") {
+        wrong = { code, param, value };
+        cell = Infinity;
+      } else {
+        cell = code;
+        shown = value;
+      }
+    }
+    cells.push(cell);
+    tables.push(table);
+    values.push(shown);
+  }
+
+  const facts = checked(subject, { index, cells, tables }, wrong);
+  const spec: Spec = { index, cells, tables, descriptor, ...facts };
+  const scheme = Object.freeze(Object.create(kPrototype, properties(descriptor, values))) as Scheme;
+  specs.set(scheme, spec);
+  return scheme;
+}
+
+// Builds the scheme once in the core: all its faults come out here, and a few facts that shapes are checked with.
+function checked(subject: string, spec: SpecCells,
+  wrong: { code: ErrorCode; param: Param; value: unknown } | undefined): { heads: number; axes: number; width: number } {
+  const frame = new Frame(subject);
+  try {
+    frame.run("check", { scheme: frame.scheme(spec), heads: 0, axes: 0, width: 0 });
+  } catch (error) {
+    if (wrong !== undefined && error instanceof PosencError && error.argument === wrong.param.name) {
+      refuse(wrong.code, subject, wrong.param.name, error.allowed, wrong.value);
+    }
+    throw error;
+  }
+  if (wrong !== undefined) refuse(wrong.code, subject, wrong.param.name, wrong.param.allowed, wrong.value);
+  return { heads: frame.answer("heads"), axes: frame.answer("axes"), width: frame.answer("width") };
+}
+
+// Dotted names collected from nested option objects; every key must be a parameter.
+function flatOptions(descriptor: Descriptor, options: unknown): Map<string, unknown> {
+  const flat = new Map<string, unknown>();
+  const subject = descriptor.name;
+  if (options === undefined) return flat;
+  const names = descriptor.params.map(({ name }) => name);
+  const collect = (value: unknown, prefix: string, argument: string): void => {
+    if (typeof value !== "object" || value === null || Array.isArray(value) || ArrayBuffer.isView(value)) {
+      refuse("not-a-number", subject, argument, "an object", value);
+    }
+    for (const [key, entry] of Object.entries(value)) {
+      const name = prefix + key;
+      if (names.includes(name)) {
+        if (entry !== undefined) flat.set(name, entry);
+      } else if (names.some((other) => other.startsWith(`${name}.`))) {
+        if (entry !== undefined && entry !== null) collect(entry, `${name}.`, name);
+      } else {
+        refuseUnknown(subject, name, names);
+      }
+    }
+  };
+  collect(options, "", "options");
+  return flat;
+}
+
+function numberOf(param: Param, value: unknown): number | ErrorCode {
+  switch (param.kind) {
+    case "flag": return typeof value === "boolean" ? Number(value) : "unknown-choice";
+    case "choice": {
+      const choice = typeof value === "string" ? param.choices!.indexOf(value) : -1;
+      return choice < 0 ? "unknown-choice" : choice;
+    }
+    // NaN means absent to the core.
+    default: return typeof value !== "number" || Number.isNaN(value) ? "not-a-number" : value;
+  }
+}
+
+// A copy, so that the scheme stays what it is when the caller's array changes.
+function readTable(subject: string, param: Param, value: unknown): TableValue {
+  const wide = param.kind === "list";
+  const parsed = isTableJSON(value) ? fromTableJSON(subject, param, value) : undefined;
+  if (parsed === undefined && (typeof value !== "object" || value === null)) {
+    refuse("not-a-number", subject, param.name, param.allowed, value);
+  }
+  const { data, shape } = parsed ?? readNumbers(subject, param.name, value);
+  if (wide ? shape.length !== 1 : shape.length < 1 || shape.length > 3) {
+    refuse("shape-mismatch", subject, param.name, param.allowed, verbatim(`shape ${printedShape(shape)}`));
+  }
+  allowedSize(subject, param.name, shape, wide ? 8 : 4);
+  const own = wide ? asFloat64(data) : asFloat32(data);
+  return { shape, data: own as unknown === data ? own.slice() : own };
+}
+
+function isTableJSON(value: unknown): value is TableJSON {
+  return typeof value === "object" && value !== null && typeof (value as Partial<TableJSON>).data === "string";
+}
+
+function fromTableJSON(subject: string, param: Param, { shape, dtype, data }: TableJSON): TableValue {
+  const allowed = "{shape, dtype, data} with data in base64";
+  const width = dtype === "float32" ? 4 : dtype === "float64" ? 8 : 0;
+  const bytes = fromBase64(data);
+  const whole = Array.isArray(shape) && shape.every((length) => Number.isInteger(length) && length >= 0);
+  if (width === 0 || bytes === undefined || !whole || bytes.length !== product(shape) * width) {
+    refuse("shape-mismatch", subject, param.name, allowed, verbatim(`${bytes?.length ?? "no"} bytes`));
+  }
+  return { shape: [...shape], data: width === 4 ? new Float32Array(bytes.buffer) : new Float64Array(bytes.buffer) };
+}
+
+// A table as a property: a copy made at the first reading, so that writing into it changes no scheme.
+function tableProperty(table: TableValue): () => Tensor {
+  let copy: Tensor | undefined;
+  return () => copy ??= table.data instanceof Float32Array ? new Tensor(table.data.slice(), table.shape, "float32")
+    : new Tensor(table.data.slice(), table.shape, "float64");
+}
+
+function isTable(value: unknown): value is TableValue {
+  return typeof value === "object" && value !== null;
+}
+
+function properties(descriptor: Descriptor, values: readonly unknown[]): PropertyDescriptorMap {
+  const map: PropertyDescriptorMap = {
+    slot: { value: descriptor.slot, enumerable: true },
+    name: { value: descriptor.name, enumerable: true },
+  };
+  const nested = new Map<string, PropertyDescriptorMap>();
+  descriptor.params.forEach(({ name }, i) => {
+    const value = values[i];
+    const property: PropertyDescriptor = isTable(value) ? { get: tableProperty(value), enumerable: true }
+      : { value, enumerable: true };
+    const dot = name.indexOf(".");
+    if (dot < 0) {
+      map[name] = property;
+      return;
+    }
+    const outer = name.slice(0, dot);
+    if (!nested.has(outer)) nested.set(outer, {});
+    nested.get(outer)![name.slice(dot + 1)] = property;
+  });
+  for (const [name, inner] of nested) map[name] = { value: Object.freeze(Object.create(null, inner)), enumerable: true };
+  return map;
+}
+
+// The parameters that say something, in the form a factory takes; tables by `table`.
+function plainParams(scheme: object, table: (value: TableValue) => unknown, defaults: boolean): Record<string, unknown> {
+  const { descriptor, tables } = specs.get(scheme)!;
+  const plain: Record<string, unknown> = {};
+  descriptor.params.forEach((param, i) => {
+    const [outer, inner] = param.name.split(".") as [string, string?];
+    const holder = (scheme as Record<string, unknown>)[outer];
+    const value = tables[i] !== undefined ? table(tables[i] as TableValue)
+      : inner === undefined ? holder : (holder as Record<string, unknown>)[inner];
+    if (value === null || value === undefined) return;
+    if (!defaults && value === defaultOf(scheme, descriptor, param)) return;
+    if (inner === undefined) plain[outer] = value;
+    else ((plain[outer] ??= {}) as Record<string, unknown>)[inner] = value;
+  });
+  return plain;
+}
+
+function defaultOf(scheme: object, descriptor: Descriptor, param: Param): unknown {
+  if (param.required) return undefined;
+  return param.defaultParam === undefined ? param.default : (scheme as Record<string, unknown>)[param.defaultParam];
+}
+
+function toTableJSON({ shape, data }: TableValue): TableJSON {
+  const dtype = data instanceof Float32Array ? "float32" : "float64";
+  return { shape, dtype, data: toBase64(new Uint8Array(data.buffer, data.byteOffset, data.byteLength)) };
+}
+
+// A table as printed: its numbers where they are few, else its shape.
+class Abridged {
+  constructor(readonly text: string) {}
+}
+
+function abridged({ shape, data }: TableValue): Abridged {
+  return new Abridged(shape.length === 1 && data.length <= 8 ? `[${data.join(", ")}]` : `<${shape.join(" x ")}>`);
+}
+
+const kPrototype: object = {
+  toJSON(this: Scheme): SchemeJSON {
+    return { slot: this.slot, name: this.name, ...plainParams(this, toTableJSON, true) };
+  },
+  toString(this: Scheme): string {
+    const written = (value: unknown): string => {
+      if (value instanceof Abridged) return value.text;
+      if (typeof value !== "object" || value === null) return typeof value === "string" ? JSON.stringify(value) : String(value);
+      return `{${Object.entries(value).map(([key, entry]) => `${key}: ${written(entry)}`).join(", ")}}`;
+    };
+    const params = plainParams(this, abridged, false);
+    return `${this.name}(${Object.keys(params).length === 0 ? "" : written(params)})`;
+  },
+  [kInspect](this: Scheme): string {
+    return this.toString();
+  },
+  [kDenoInspect](this: Scheme): string {
+    return this.toString();
+  },
+};
+
+// ---------------------------------------------------------------- schemes as arguments
+
+const kArticle: Readonly<Record<Slot, string>> = { embed: "an embed", rotate: "a rotate", bias: "a bias", relate: "a relate" };
+
+/** The spec of a scheme of one of these slots; anything else is `wrong-slot`. */
+export function readScheme(subject: string, argument: string, value: unknown, slots: readonly Slot[]): Spec {
+  const allowed = `${slots.map((slot) => kArticle[slot]).join(" or ")} scheme`;
+  if (value === undefined) refuseMissing(subject, argument, allowed);
+  const spec = typeof value === "object" && value !== null ? specs.get(value) : undefined;
+  if (spec === undefined) refuse("wrong-slot", subject, argument, allowed, value);
+  if (!slots.includes(spec.descriptor.slot)) {
+    refuse("wrong-slot", subject, argument, allowed, verbatim(`the ${spec.descriptor.slot} scheme ${spec.descriptor.name}`));
+  }
+  return spec;
+}
+
+/** The specs of one scheme or a list of them; none where not given. */
+export function readSchemes(subject: string, argument: string, value: unknown, slot: Slot): Spec[] {
+  if (value === undefined) return [];
+  if (!Array.isArray(value)) return [readScheme(subject, argument, value, [slot])];
+  return value.map((scheme, i) => readScheme(subject, `${argument}[${i}]`, scheme, [slot]));
+}
