@@ -1,0 +1,157 @@
+// Native controls for the fields of a figure: label, input, output.
+import { book } from "./format.js";
+import type { Field, RangeField, Value } from "./figure.js";
+
+export interface Control {
+  root: HTMLElement;
+  /** Shows a value without telling anyone. */
+  show(value: Value | undefined): void;
+  /** Stops a running play. */
+  stop(): void;
+}
+
+/** Called with the new value; `final` when the reader has let go. */
+export type Changed = (value: Value, final: boolean) => void;
+
+let serial = 0;
+
+/** Makes an element; properties only, never markup. */
+export function make<K extends keyof HTMLElementTagNameMap>(
+  tag: K, properties: Partial<HTMLElementTagNameMap[K]> & { class?: string } = {}, attributes: Record<string, string> = {},
+  children: readonly (Node | string)[] = [],
+): HTMLElementTagNameMap[K] {
+  const { class: className, ...rest } = properties as Record<string, unknown> & { class?: string };
+  const node = Object.assign(document.createElement(tag), rest);
+  if (className !== undefined) node.className = className;
+  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
+  node.append(...children);
+  return node;
+}
+
+export function makeControl(field: Field, changed: Changed): Control {
+  const id = `f${++serial}`;
+  const label = make("label", { htmlFor: id, textContent: field.label });
+  if (field.sentence !== undefined) label.title = field.sentence;
+  const root = make("div", { class: "field" }, { part: "field" });
+  switch (field.kind) {
+    case "range": return rangeControl(field, id, label, root, changed);
+    case "choice": {
+      const options = field.choices.map((c) => make("option", { value: c.value, textContent: c.label }));
+      const select = make("select", { id }, { part: "select" }, options);
+      select.addEventListener("change", () => changed(select.value, true));
+      root.append(label, select);
+      return { root, show: (value) => void (select.value = String(value)), stop: () => {} };
+    }
+    case "flag": {
+      const box = make("input", { id, type: "checkbox" });
+      box.addEventListener("change", () => changed(box.checked, true));
+      root.append(make("div", { class: "flag wide" }, {}, [box, label]));
+      return { root, show: (value) => void (box.checked = value === true), stop: () => {} };
+    }
+    case "text": {
+      const input = make("input", { id, type: "text", spellcheck: false, autocomplete: "off" }, { part: "text" });
+      if (field.maxLength !== undefined) input.maxLength = field.maxLength;
+      input.addEventListener("input", () => changed(input.value, false));
+      input.addEventListener("change", () => changed(input.value, true));
+      root.classList.add("wide");
+      root.append(label, input);
+      return {
+        root,
+        show: (value) => {
+          // The reader's caret stays where it is while they type.
+          if (input.value !== String(value ?? "")) input.value = String(value ?? "");
+        },
+        stop: () => {},
+      };
+    }
+  }
+}
+
+const logSteps = 1000;
+
+function rangeControl(field: RangeField, id: string, label: HTMLLabelElement, root: HTMLElement, changed: Changed): Control {
+  const input = make("input", { id, type: "range" }, { part: "slider" });
+  const output = make("output", {}, { for: id, "aria-live": "off", part: "value" });
+  const write = field.format ?? ((value: number): string => book(value, { significant: 3 }));
+  const log = field.log === true && field.min > 0;
+  let high = field.max;
+  let low = field.min;
+  const ends = (): void => {
+    input.min = String(log ? 0 : low);
+    input.max = String(log ? logSteps : high);
+    input.step = String(log ? 1 : (field.step ?? (field.integer === true ? 1 : "any")));
+  };
+  const toSlider = (value: number): number =>
+    log ? (logSteps * Math.log(Math.max(value, low) / low)) / Math.log(high / low) : value;
+  const fromSlider = (): number => {
+    if (!log) return Number(input.value);
+    const at = Number(input.value);
+    if (at <= 0) return low;
+    if (at >= logSteps) return high;
+    // Two digits are as fine as a hand is; whole steps where they are coarser.
+    const value = Number((low * (high / low) ** (at / logSteps)).toPrecision(2));
+    const step = field.step ?? (field.integer === true ? 1 : 0);
+    return step > 0 ? Math.max(low, Math.round(value / step) * step) : value;
+  };
+  ends();
+  let last: number | undefined;
+  const tell = (value: number, final: boolean): void => {
+    last = value;
+    output.textContent = write(value);
+    input.setAttribute("aria-valuetext", write(value));
+    changed(value, final);
+  };
+  input.addEventListener("input", () => tell(fromSlider(), false));
+  input.addEventListener("change", () => tell(fromSlider(), true));
+  let timer = 0;
+  const stop = (): void => {
+    cancelAnimationFrame(timer);
+    timer = 0;
+  };
+  root.append(label, output);
+  if (field.play === true) {
+    const button = make("button", { type: "button", textContent: "play" }, { "aria-label": `Play ${field.label}`, part: "play" });
+    const size = (): number => field.step ?? (field.integer === true ? 1 : (high - low) / 200);
+    const step = (): void => {
+      const next = (last ?? low) + size();
+      tell(next > high ? low : next, false);
+      input.value = String(toSlider(last as number));
+    };
+    let before = 0;
+    const run = (now: number): void => {
+      if (now - before > 90) {
+        before = now;
+        step();
+      }
+      timer = requestAnimationFrame(run);
+    };
+    button.addEventListener("click", () => {
+      if (matchMedia("(prefers-reduced-motion: reduce)").matches) step();
+      else if (timer) stop();
+      else timer = requestAnimationFrame(run);
+      button.textContent = timer ? "pause" : "play";
+      button.setAttribute("aria-label", `${timer ? "Pause" : "Play"} ${field.label}`);
+    });
+    root.append(make("div", { class: "run" }, {}, [input, button]));
+  } else root.append(input);
+  return {
+    root,
+    stop,
+    show: (value) => {
+      if (typeof value !== "number" || Number.isNaN(value)) {
+        output.textContent = "\u2013";
+        return;
+      }
+      if (value > high || value < low) {
+        // A value from an attribute may lie beyond the ends; the slider stretches to it.
+        high = Math.max(high, value);
+        low = Math.min(low, value);
+        ends();
+      }
+      if (value !== last || document.activeElement !== input) input.value = String(toSlider(value));
+      last = value;
+      output.textContent = write(value);
+      input.setAttribute("aria-valuetext", write(value));
+    },
+  };
+}

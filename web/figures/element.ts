@@ -1,0 +1,654 @@
+// The custom element of a figure: everything around the drawing that a reader sees and touches, the same for all.
+import { ready } from "../src/index.js";
+import { CanvasBackEnd } from "./canvas.js";
+import { make, makeControl, type Control } from "./controls.js";
+import {
+  allFields, attributeName, checkValue, completeValues, stateOf,
+  type Cells, type ChoiceField, type Field, type Figure, type State, type Value, type Values,
+} from "./figure.js";
+import { count } from "./format.js";
+import { drawPage, pageHeight, pageSvg, readingText } from "./page.js";
+import { sheetFor } from "./style.js";
+import { Surface, type Cell } from "./surface.js";
+import { copyText, download, toCsv, toJson, toNpyBytes } from "./take-away.js";
+import { makeTheme, paletteNames, themeOf, watchTheme, type Theme } from "./theme.js";
+
+// Modules that hold elements may be imported where there is no document (servers, workers).
+const Base = (globalThis.HTMLElement ?? class {}) as typeof HTMLElement;
+
+const exportWidth = 760;
+const mostTableRows = 40;
+const mostTableColumns = 16;
+const readingDelay = 350;
+
+/** What every figure element offers beside the properties of its attributes. */
+export class FigureElement extends Base {
+  static figure: Figure;
+
+  readonly #figure: Figure = (this.constructor as typeof FigureElement).figure;
+  readonly #parts: Parts;
+  readonly #own = new Map<string, Value>();
+  readonly #controls = new Map<string, { signature: string; control: Control; field: Field }>();
+  readonly #attributeObserver: MutationObserver;
+  readonly #sizeObserver: ResizeObserver;
+  #tabs: { signature: string; field: ChoiceField | undefined } = { signature: "", field: undefined };
+  #rich: unknown;
+  #state: State<unknown> | undefined;
+  #cells: Cells = {};
+  #modelKey: string | undefined;
+  #hover: Cell | undefined;
+  #backEnd: CanvasBackEnd | undefined;
+  #theme: Theme | undefined;
+  #frame = 0;
+  #speaking: ReturnType<typeof setTimeout> | undefined;
+  #phase: "waiting" | "starting" | "running" = "waiting";
+  #announced = false;
+  #printing = false;
+  #release: (() => void)[] = [];
+  #settle: (() => void)[] = [];
+
+  constructor() {
+    super();
+    const root = this.attachShadow({ mode: "open" });
+    this.#parts = makeParts();
+    root.append(this.#parts.figure);
+    this.#listen();
+    this.#attributeObserver = new MutationObserver((records) => this.#attributesChanged(records));
+    this.#attributeObserver.observe(this, { attributes: true });
+    this.#sizeObserver = new ResizeObserver(() => this.#schedule());
+  }
+
+  /** Resolves after the next drawing (at once if nothing is to be drawn). */
+  get drawn(): Promise<void> {
+    if (this.#phase === "running" && this.#frame === 0) return Promise.resolve();
+    return new Promise((resolve) => this.#settle.push(resolve));
+  }
+
+  /** The values of all fields, the cursor among them. Set some of them to change those. */
+  get value(): Values {
+    this.#attributesChanged(this.#attributeObserver.takeRecords());
+    let values: Values = this.#state?.values ?? {};
+    try {
+      if (this.#frame || !this.#state) values = this.#readValues();
+    } catch {
+      // An attribute that does not fit is told in the figure's box; the last good values stand.
+    }
+    return Object.freeze({ ...values });
+  }
+
+  set value(values: Values) {
+    for (const [name, value] of Object.entries(values)) if (value !== undefined) this.setValue(name, value);
+  }
+
+  /** Rich data for the figure (see the figure's own documentation): a scheme, a Tensor, … */
+  get data(): unknown {
+    return this.#rich;
+  }
+
+  set data(data: unknown) {
+    this.#rich = data;
+    this.#modelKey = undefined;
+    this.#schedule();
+  }
+
+  /** The picture as SVG markup. */
+  toSvg(): string {
+    if (!this.#state) throw new Error("The figure has not been drawn yet.");
+    return pageSvg(this.#figure, this.#state, this.#theme ?? makeTheme(false), exportWidth);
+  }
+
+  connectedCallback(): void {
+    (this.shadowRoot as ShadowRoot).adoptedStyleSheets = [sheetFor(this.ownerDocument)];
+    for (const name of ["value", "data", ...Object.keys(this.#figure.attributes)]) {
+      // A property set before the element was defined hides the accessor.
+      if (!Object.hasOwn(this, name)) continue;
+      const before = (this as Record<string, unknown>)[name];
+      delete (this as Record<string, unknown>)[name];
+      (this as Record<string, unknown>)[name] = before;
+    }
+    this.#sizeObserver.observe(this.#parts.drawing);
+    const redraw = (): void => this.#schedule();
+    const before = (): void => this.#print(true);
+    const after = (): void => this.#print(false);
+    addEventListener("beforeprint", before);
+    addEventListener("afterprint", after);
+    this.#release.push(watchTheme(redraw), watchPixelRatio(redraw), () => {
+      removeEventListener("beforeprint", before);
+      removeEventListener("afterprint", after);
+    });
+    if (this.#phase === "running") this.#schedule();
+    else this.#startWhenSeen();
+  }
+
+  disconnectedCallback(): void {
+    for (const stop of this.#release.splice(0)) stop();
+    for (const { control } of this.#controls.values()) control.stop();
+    this.#sizeObserver.disconnect();
+    cancelAnimationFrame(this.#frame);
+    this.#frame = 0;
+  }
+
+  adoptedCallback(): void {
+    (this.shadowRoot as ShadowRoot).adoptedStyleSheets = [sheetFor(this.ownerDocument)];
+  }
+
+  /** A value by name, as the accessors of the attributes' names do it. */
+  getValue(name: string): Value | undefined {
+    return this.value[name];
+  }
+
+  setValue(name: string, value: Value): void {
+    this.#own.set(name, value);
+    this.#reflect(name, value);
+    this.#schedule();
+  }
+
+  // ---------------------------------------------------------------- life
+
+  #startWhenSeen(): void {
+    if (this.getAttribute("loading") === "eager" || typeof IntersectionObserver === "undefined") {
+      void this.#start();
+      return;
+    }
+    const observer = new IntersectionObserver((entries) => {
+      if (entries.some((entry) => entry.isIntersecting)) {
+        observer.disconnect();
+        void this.#start();
+      }
+    }, { rootMargin: "400px" });
+    observer.observe(this);
+    this.#release.push(() => observer.disconnect());
+  }
+
+  async #start(): Promise<void> {
+    if (this.#phase !== "waiting") return;
+    this.#phase = "starting";
+    try {
+      await ready();
+    } catch (error) {
+      this.#phase = "waiting";
+      this.#fail(error);
+      return;
+    }
+    this.#phase = "running";
+    this.#schedule();
+  }
+
+  #schedule(): void {
+    if (this.#phase !== "running" || this.#frame || !this.isConnected) return;
+    this.#frame = requestAnimationFrame(() => {
+      this.#frame = 0;
+      this.#update();
+    });
+  }
+
+  #print(on: boolean): void {
+    this.#printing = on;
+    if (this.#phase === "running") this.#update();
+    else if (on) void this.#start();
+  }
+
+  #update(): void {
+    this.#attributesChanged(this.#attributeObserver.takeRecords());
+    this.#applyTheme();
+    try {
+      const values = this.#readValues();
+      this.#syncTabs(values);
+      this.#syncControls(values);
+      for (const [name, { control }] of this.#controls) if (values[name] !== undefined) control.show(values[name]);
+      const key = this.#keyOf(values);
+      let model = this.#state?.model;
+      if (key !== this.#modelKey || !this.#state) {
+        this.#modelKey = undefined;
+        model = this.#figure.compute(values, this.#rich);
+        this.#modelKey = key;
+      }
+      this.#cells = this.#figure.cells?.(stateOf(this.#figure, values, model)) ?? {};
+      this.#modelKey = this.#keyOf(values);
+      this.#state = stateOf(this.#figure, values, model, this.#hover ?? {});
+      this.#syncTabs(values);
+      for (const [name, { control }] of this.#controls) control.show(this.#state.values[name]);
+      this.#syncWords(this.#state);
+      this.#paint(this.#state);
+      this.#parts.fault.hidden = true;
+      for (const part of this.#drawnParts) part.hidden = false;
+      if (!this.#announced) {
+        this.#announced = true;
+        this.#tell("posenc-ready");
+      }
+    } catch (error) {
+      this.#fail(error);
+    }
+    for (const done of this.#settle.splice(0)) done();
+  }
+
+  #fail(error: unknown): void {
+    const sentence = error instanceof Error ? error.message : String(error);
+    this.#state = undefined;
+    for (const part of this.#drawnParts) part.hidden = true;
+    this.#parts.fault.hidden = false;
+    this.#parts.faultText.textContent = `This figure cannot be drawn: ${sentence.replace(/\.?$/, ".")}`;
+    this.dispatchEvent(new CustomEvent("posenc-error", { bubbles: true, composed: true, detail: { error } }));
+  }
+
+  // What there is nothing to say in where a figure cannot be drawn.
+  get #drawnParts(): HTMLElement[] {
+    const { content, footer, caption, details } = this.#parts;
+    return [content, footer, caption, details];
+  }
+
+  #applyTheme(): void {
+    this.#theme = this.#printing ? makeTheme(false) : themeOf(this, this.getAttribute("theme"));
+    const { figure } = this.#parts;
+    figure.classList.toggle("dark", this.#theme.dark);
+    for (const role of paletteNames) figure.style.setProperty(`--${role}`, this.#theme[role]);
+  }
+
+  // ---------------------------------------------------------------- values
+
+  #readValues(): Values {
+    return completeValues(this.#figure, (name) => this.#own.get(name) ?? this.getAttribute(attributeName(name)));
+  }
+
+  // What the model depends on: all values but the cursor's.
+  #keyOf(values: Values): string {
+    const cursor = [this.#cells.row?.name, this.#cells.column?.name];
+    return JSON.stringify(Object.entries(values).filter(([name]) => !cursor.includes(name)));
+  }
+
+  #attributesChanged(records: readonly MutationRecord[]): void {
+    if (records.length === 0) return;
+    const changed = new Set(records.map((record) => record.attributeName));
+    for (const name of [...this.#own.keys()]) {
+      const attribute = attributeName(name);
+      if (changed.has(attribute) && this.getAttribute(attribute) !== String(this.#own.get(name))) this.#own.delete(name);
+    }
+    this.#schedule();
+  }
+
+  #reflect(name: string, value: Value): void {
+    this.setAttribute(attributeName(name), String(value));
+  }
+
+  #tell(type: string): void {
+    this.dispatchEvent(new Event(type, { bubbles: true, composed: true }));
+  }
+
+  // A change by the reader. While a slider moves the attribute stays; it follows when the hand lets go.
+  #changed(name: string, value: Value, final: boolean): void {
+    this.#own.set(name, value);
+    if (final) this.#reflect(name, value);
+    cancelAnimationFrame(this.#frame);
+    this.#frame = requestAnimationFrame(() => {
+      this.#frame = 0;
+      this.#update();
+      this.#tell("input");
+      if (final) this.#tell("change");
+    });
+  }
+
+  // ---------------------------------------------------------------- the cursor
+
+  #moveTo(cell: Cell, final: boolean): void {
+    if (!this.#state) return;
+    if (final) {
+      const { row, column } = stateOf(this.#figure, this.#state.values, this.#state.model, cell);
+      this.#hover = undefined;
+      for (const [axis, place] of [[this.#cells.row, cell.row === undefined ? undefined : row],
+        [this.#cells.column, cell.column === undefined ? undefined : column]] as const) {
+        if (!axis || place === undefined) continue;
+        this.#own.set(axis.name, (axis.from ?? 0) + place);
+        this.#reflect(axis.name, (axis.from ?? 0) + place);
+      }
+    } else this.#hover = cell;
+    cancelAnimationFrame(this.#frame);
+    this.#frame = requestAnimationFrame(() => {
+      this.#frame = 0;
+      this.#update();
+      this.#tell("input");
+      if (final) this.#tell("change");
+    });
+    if (final) this.#speak();
+  }
+
+  #key(event: KeyboardEvent): void {
+    const { row, column, transposed = false } = this.#cells;
+    if (!this.#state || event.altKey || event.metaKey) return;
+    const [across, along] = transposed ? [row, column] : [column, row];
+    const at = transposed ? { across: this.#state.row, along: this.#state.column } : { across: this.#state.column, along: this.#state.row };
+    const step = event.shiftKey ? 10 : 1;
+    switch (event.key) {
+      case "ArrowLeft": at.across -= step; break;
+      case "ArrowRight": at.across += step; break;
+      case "ArrowUp": at.along -= step; break;
+      case "ArrowDown": at.along += step; break;
+      case "PageUp": at.along -= 10; break;
+      case "PageDown": at.along += 10; break;
+      case "Home": at.across = 0; if (event.ctrlKey) at.along = 0; break;
+      case "End": at.across = Infinity; if (event.ctrlKey) at.along = Infinity; break;
+      default: return;
+    }
+    event.preventDefault();
+    const bound = (value: number, total: number | undefined): number => Math.max(0, Math.min((total ?? 1) - 1, value));
+    const to = { across: bound(at.across, across?.count), along: bound(at.along, along?.count) };
+    const cell = transposed ? { row: to.across, column: to.along } : { row: to.along, column: to.across };
+    // Several keys may come before the next frame: each starts from the last.
+    this.#state = { ...this.#state, row: cell.row, column: cell.column };
+    this.#moveTo(cell, true);
+  }
+
+  #cellUnder(event: PointerEvent | MouseEvent): Cell | undefined {
+    const box = this.#parts.canvas.getBoundingClientRect();
+    // The element may be scaled by a transform; the drawing knows its own pixels.
+    const scale = box.width === 0 ? 1 : this.#parts.canvas.clientWidth / box.width;
+    return this.#backEnd?.cellAt((event.clientX - box.left) * scale, (event.clientY - box.top) * scale);
+  }
+
+  // Says the reading to those who listen, once the cursor rests.
+  #speak(): void {
+    clearTimeout(this.#speaking);
+    this.#speaking = setTimeout(() => {
+      if (this.#state) this.#parts.live.textContent = this.#figure.readout(this.#state).map(readingText).join(", ");
+    }, readingDelay);
+  }
+
+  #listen(): void {
+    const { drawing, figure } = this.#parts;
+    // The figure's own events replace those of its inputs.
+    for (const type of ["input", "change"]) figure.addEventListener(type, (event) => event.stopPropagation());
+    drawing.addEventListener("keydown", (event) => this.#key(event));
+    drawing.addEventListener("pointermove", (event) => {
+      const cell = this.#cellUnder(event);
+      if (cell) this.#moveTo(cell, false);
+      else if (this.#hover) this.#moveTo({}, false);
+    });
+    drawing.addEventListener("pointerleave", () => {
+      if (this.#hover) this.#moveTo({}, false);
+    });
+    drawing.addEventListener("click", (event) => {
+      const cell = this.#cellUnder(event);
+      if (cell) this.#moveTo(cell, true);
+    });
+    this.#parts.png.addEventListener("click", () => void this.#savePng());
+    this.#parts.svg.addEventListener("click", () => this.#save(this.toSvg(), "image/svg+xml", "svg"));
+    this.#parts.csv.addEventListener("click", () => {
+      if (this.#state) this.#save(toCsv(this.#figure.table(this.#state)), "text/csv", "csv");
+    });
+    this.#parts.json.addEventListener("click", () => {
+      if (this.#state) this.#save(toJson(this.#figure, this.#state), "application/json", "json");
+    });
+    this.#parts.npy.addEventListener("click", () => {
+      const array = this.#state && this.#figure.array?.(this.#state);
+      if (array) this.#save(toNpyBytes(array) as Uint8Array<ArrayBuffer>, "application/octet-stream", "npy");
+    });
+    this.#parts.code.addEventListener("click", () => {
+      const open = this.#parts.codePanel.hidden;
+      this.#parts.codePanel.hidden = !open;
+      this.#parts.code.setAttribute("aria-expanded", String(open));
+      if (open && this.#state) this.#syncCode(this.#state);
+    });
+    this.#parts.details.addEventListener("toggle", () => {
+      if (this.#state) this.#syncTable(this.#state);
+    });
+  }
+
+  // ---------------------------------------------------------------- what is shown
+
+  #syncTabs(values: Values): void {
+    const field = this.#figure.tabs?.(values, this.#state?.model);
+    const { tablist, panel } = this.#parts;
+    const signature = JSON.stringify(field?.choices ?? []);
+    if (signature !== this.#tabs.signature) {
+      tablist.replaceChildren();
+      tablist.hidden = !field || field.choices.length < 2;
+      for (const { value, label } of field?.choices ?? []) {
+        const tab = make("button", { type: "button", textContent: label, id: `tab-${value}` },
+          { role: "tab", "aria-controls": "panel", part: "tab" });
+        tab.addEventListener("click", () => this.#changed((field as ChoiceField).name, value, true));
+        tab.addEventListener("keydown", (event) => this.#tabKey(event));
+        tablist.append(tab);
+      }
+      if (field) tablist.setAttribute("aria-label", field.label);
+      if (tablist.hidden) panel.removeAttribute("role");
+      else panel.setAttribute("role", "tabpanel");
+    }
+    this.#tabs = { signature, field };
+    field?.choices.forEach(({ value }, i) => {
+      const tab = tablist.children[i] as HTMLElement;
+      const chosen = values[field.name] === value;
+      tab.setAttribute("aria-selected", String(chosen));
+      tab.tabIndex = chosen ? 0 : -1;
+      if (chosen && !tablist.hidden) panel.setAttribute("aria-labelledby", tab.id);
+    });
+  }
+
+  #tabKey(event: KeyboardEvent): void {
+    const tabs = [...this.#parts.tablist.children] as HTMLElement[];
+    const at = tabs.indexOf(event.currentTarget as HTMLElement);
+    const to = { ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: tabs.length - 1 }[event.key];
+    if (to === undefined) return;
+    event.preventDefault();
+    const tab = tabs[(to + tabs.length) % tabs.length];
+    tab?.focus();
+    tab?.click();
+  }
+
+  #syncControls(values: Values): void {
+    const tab = this.#tabs.field?.name;
+    const fields = allFields(this.#figure, values).filter((field) => field.place !== "none" && field.name !== tab);
+    const names = new Set(fields.map((field) => field.name));
+    for (const [name, { control }] of this.#controls) {
+      if (names.has(name)) continue;
+      control.stop();
+      control.root.remove();
+      this.#controls.delete(name);
+    }
+    for (const place of ["row", "more"] as const) {
+      const parent = place === "row" ? this.#parts.controls : this.#parts.more;
+      let next = parent.firstElementChild;
+      let total = 0;
+      for (const field of fields) {
+        if ((field.place ?? "row") !== place) continue;
+        total++;
+        const { root } = this.#controlFor(field);
+        // Only what is out of place is moved: a control under the reader's hand keeps its focus.
+        if (root === next) next = next.nextElementSibling;
+        else parent.insertBefore(root, next);
+      }
+      (place === "row" ? parent : this.#parts.moreDetails).hidden = total === 0;
+    }
+  }
+
+  #controlFor(field: Field): Control {
+    const signature = JSON.stringify({ ...field, value: undefined });
+    const known = this.#controls.get(field.name);
+    if (known?.signature === signature) return known.control;
+    const control = makeControl(field, (value, final) => this.#changed(field.name, checkValue(field, value), final));
+    if (known) {
+      known.control.stop();
+      known.control.root.replaceWith(control.root);
+    }
+    this.#controls.set(field.name, { signature, control, field });
+    return control;
+  }
+
+  #syncWords(state: State<unknown>): void {
+    const [parts, figure] = [this.#parts, this.#figure];
+    parts.title.textContent = figure.title(state);
+    parts.caption.textContent = figure.caption(state);
+    parts.summary.textContent = figure.summary(state);
+    parts.readout.replaceChildren(
+      ...figure.readout(state).map((reading) =>
+        make("span", {}, { part: "reading" }, [
+          reading.label, " ", make("b", { textContent: reading.value }), reading.unit === undefined ? "" : ` ${reading.unit}`,
+        ])),
+    );
+    const live = this.#cells.row !== undefined || this.#cells.column !== undefined;
+    parts.drawing.classList.toggle("still", !live);
+    parts.drawing.setAttribute("role", live ? "application" : "img");
+    if (live) {
+      parts.drawing.tabIndex = 0;
+      parts.drawing.setAttribute("aria-roledescription", "interactive drawing");
+    } else parts.drawing.removeAttribute("tabindex");
+    parts.drawing.setAttribute("aria-label", figure.title(state));
+    parts.help.textContent = live ? "Arrow keys move the cursor, with Shift by ten; Home and End go to the ends." : "";
+    parts.code.hidden = figure.code === undefined;
+    parts.npy.hidden = figure.array === undefined;
+    if (!parts.codePanel.hidden) this.#syncCode(state);
+    if (parts.details.open) this.#syncTable(state);
+  }
+
+  #paint(state: State<unknown>): void {
+    const width = this.#parts.drawing.clientWidth;
+    if (width === 0 || !this.#theme) return;
+    const height = this.#figure.height(state, width);
+    const ratio = this.#printing ? Math.max(3, devicePixelRatio) : devicePixelRatio;
+    const style = `${height}px`;
+    if (this.#parts.canvas.style.height !== style) this.#parts.canvas.style.height = style;
+    this.#backEnd = new CanvasBackEnd(this.#parts.canvas, this.#theme, width, height, ratio);
+    this.#figure.draw(new Surface(this.#backEnd, this.#theme, width, height), state);
+  }
+
+  #syncCode(state: State<unknown>): void {
+    const code = this.#figure.code?.(state);
+    if (!code) return;
+    const blocks: [string, string | undefined][] = [["JavaScript", code.javascript], ["NumPy", code.numpy]];
+    this.#parts.codeBlocks.replaceChildren(...blocks.flatMap(([language, program]) => {
+      if (program === undefined) return [];
+      const copy = make("button", { type: "button", textContent: "copy" }, { "aria-label": `Copy the ${language} code` });
+      const pre = make("pre", { textContent: program, tabIndex: 0 }, { role: "region", "aria-label": `${language} code` });
+      copy.addEventListener("click", () => {
+        void copyText(program).then((copied) => {
+          if (!copied) getSelection()?.selectAllChildren(pre);
+          copy.textContent = copied ? "copied" : "selected";
+          setTimeout(() => (copy.textContent = "copy"), 2000);
+        });
+      });
+      return [make("div", { class: "line" }, {}, [language, copy]), pre];
+    }));
+  }
+
+  #syncTable(state: State<unknown>): void {
+    if (!this.#parts.details.open) return;
+    const data = this.#figure.table(state);
+    const rows = sampled(data.rows, mostTableRows);
+    const columns = sampled(data.header.length, mostTableColumns);
+    const cut = rows.length < data.rows || columns.length < data.header.length;
+    const table = make("table");
+    const note = cut ? `: ${rows.length} of ${count(data.rows, "row")}, ${columns.length} of ${count(data.header.length, "column")} (CSV has all)` : "";
+    table.append(make("caption", { textContent: `${this.#figure.title(state)}${note}` }));
+    const heads = columns.map((c) => make("th", { textContent: data.header[c] ?? "" }, { scope: "col" }));
+    table.append(make("thead", {}, {}, [make("tr", {}, {}, heads)]));
+    table.append(make("tbody", {}, {}, rows.map((r) => make("tr", {}, {}, columns.map((c, k) => {
+      const value = data.cell(r, c);
+      const textContent = typeof value === "string" ? value : Number.isNaN(value) ? "" : String(Number(value.toPrecision(6))).replace("-", "\u2212");
+      return k === 0 ? make("th", { textContent }, { scope: "row" }) : make("td", { textContent });
+    })))));
+    this.#parts.scroll.replaceChildren(table);
+  }
+
+  // ---------------------------------------------------------------- take-away
+
+  #save(content: string | Uint8Array<ArrayBuffer>, type: string, extension: string): void {
+    download(new Blob([content], { type }), `posenc-${this.#figure.name}.${extension}`);
+  }
+
+  async #savePng(): Promise<void> {
+    if (!this.#state || !this.#theme) return;
+    const margin = 20;
+    const height = pageHeight(this.#figure, this.#state, this.#theme, exportWidth);
+    const canvas = document.createElement("canvas");
+    const [wide, tall] = [exportWidth + 2 * margin, height + 2 * margin];
+    const surface = new Surface(new CanvasBackEnd(canvas, this.#theme, wide, tall, 2), this.#theme, wide, tall);
+    surface.rect(0, 0, wide, tall, { fill: "paper" });
+    drawPage(surface.inset(margin, margin, exportWidth, height), this.#figure, this.#state);
+    const blob = await new Promise<Blob | null>((resolve) => canvas.toBlob(resolve, "image/png"));
+    if (blob) download(blob, `posenc-${this.#figure.name}.png`);
+  }
+}
+
+// At most `most` of the indices below `total`, evenly, the first among them.
+function sampled(total: number, most: number): number[] {
+  const step = Math.ceil(total / most);
+  return Array.from({ length: Math.ceil(total / Math.max(1, step)) }, (_, i) => i * step);
+}
+
+// The ratio changes with zoom and when a window moves to another screen; each value needs its own query.
+function watchPixelRatio(changed: () => void): () => void {
+  let query: MediaQueryList;
+  const listen = (): void => {
+    query = matchMedia(`(resolution: ${devicePixelRatio}dppx)`);
+    query.addEventListener("change", again, { once: true });
+  };
+  const again = (): void => {
+    listen();
+    changed();
+  };
+  listen();
+  return () => query.removeEventListener("change", again);
+}
+
+type Parts = ReturnType<typeof makeParts>;
+
+function makeParts() {
+  const action = (textContent: string, label: string, attributes: Record<string, string> = {}): HTMLButtonElement =>
+    make("button", { type: "button", textContent }, { title: label, part: "action", ...attributes });
+  const title = make("div", { class: "title", id: "title" }, { part: "title" });
+  const tablist = make("div", { hidden: true }, { role: "tablist", part: "tabs" });
+  const canvas = make("canvas", {}, { part: "canvas", "aria-hidden": "true" });
+  const drawing = make("div", { class: "drawing" }, { part: "drawing", "aria-describedby": "summary help" }, [canvas]);
+  const panel = make("div", { id: "panel" }, {}, [drawing]);
+  const controls = make("div", { class: "controls", hidden: true }, { part: "controls" });
+  const more = make("div", { class: "controls" });
+  const moreDetails = make("details", { class: "more", hidden: true }, {}, [make("summary", { textContent: "more settings" }), more]);
+  const readout = make("output", { class: "readout" }, { "aria-live": "off", part: "readout", "aria-label": "reading" });
+  const png = action("PNG", "Save the picture as PNG");
+  const svg = action("SVG", "Save the picture as SVG");
+  const csv = action("CSV", "Save the numbers as CSV");
+  const npy = action("NPY", "Save the array for NumPy");
+  const json = action("JSON", "Save the settings and numbers as JSON");
+  const code = action("code", "Show the code that makes these numbers", { "aria-expanded": "false", "aria-controls": "code" });
+  const actions = make("div", { class: "actions" }, { part: "actions" }, [png, svg, csv, code]);
+  const footer = make("footer", {}, {}, [readout, actions]);
+  const caption = make("figcaption", { class: "caption" }, { part: "caption" });
+  const codeBlocks = make("div");
+  const codePanel = make("div", { class: "code", id: "code", hidden: true }, { part: "code" }, [
+    codeBlocks, make("div", { class: "line" }, {}, ["the numbers as", npy, json]),
+  ]);
+  const scroll = make("div", { class: "scroll", tabIndex: 0 }, { role: "region", "aria-label": "numbers" });
+  const details = make("details", {}, { part: "table" }, [make("summary", { textContent: "the numbers as a table" }), scroll]);
+  const summary = make("p", { class: "hidden", id: "summary" });
+  const help = make("p", { class: "hidden", id: "help" });
+  const live = make("div", { class: "hidden" }, { role: "status", "aria-live": "polite" });
+  // Children of the element are what is left to read where nothing can be drawn.
+  const faultText = make("p", {}, { role: "alert" });
+  const fault = make("div", { class: "fault", hidden: true }, { part: "error" }, [faultText, make("slot")]);
+  const head = make("header", {}, {}, [title, tablist]);
+  const content = make("div", {}, {}, [panel]);
+  const figure = make("figure", { class: "figure" }, { part: "figure", "aria-labelledby": "title" }, [
+    head, content, fault, controls, moreDetails, footer, caption, codePanel, details, summary, help, live,
+  ]);
+  return {
+    figure, title, tablist, canvas, drawing, panel, controls, more, moreDetails, readout, png, svg, csv, npy, json, code, caption,
+    codeBlocks, codePanel, footer, scroll, details, summary, help, live, faultText, fault, content,
+  };
+}
+
+/** Defines <posenc-NAME>; again is harmless, and so is a page without custom elements. */
+export function defineElement(figure: Figure): void {
+  const name = `posenc-${figure.name}`;
+  if (typeof customElements === "undefined" || customElements.get(name)) return;
+  const Element = class extends FigureElement {
+    static override figure = figure;
+  };
+  for (const attribute of Object.keys(figure.attributes)) {
+    if (attribute in Element.prototype) throw new Error(`An element has a property \u201c${attribute}\u201d already.`);
+    Object.defineProperty(Element.prototype, attribute, {
+      configurable: true,
+      enumerable: true,
+      get(this: FigureElement) { return this.getValue(attribute); },
+      set(this: FigureElement, value: Value) { this.setValue(attribute, value); },
+    });
+  }
+  customElements.define(name, Element);
+}

@@ -1,0 +1,337 @@
+// <posenc-embed>: an embedding table as the stripes of a heat map, as waves over position, as clock hands.
+import { arange, encode, frequencies, type EmbedScheme } from "../src/index.js";
+import { choice, cursorField, defineFigure, range, text, type ChoiceField, type Code, type State, type Values } from "./figure.js";
+import { book, count } from "./format.js";
+import { valueTicks } from "./marks.js";
+import { drawMatrix, matrixHeight } from "./matrix.js";
+import { descriptorOf, schemeChooser, schemeCode, schemeFields, schemeFrom } from "./scheme-fields.js";
+import type { Surface } from "./surface.js";
+
+/** What a column of a table of sines and cosines holds. */
+interface Role {
+  pair: number;
+  part: "sine" | "cosine";
+}
+
+interface Model {
+  values: Float32Array;
+  rows: number;
+  columns: number;
+  /** Position of row 0. */
+  start: number;
+  /** The largest magnitude, at least 1: the end of the colour map. */
+  extent: number;
+  /** Tokens a pair takes for one turn; none for schemes without frequencies. */
+  wavelengths: readonly number[];
+  /** By column; undefined where a column belongs to no pair. */
+  roles: readonly (Role | undefined)[];
+}
+
+type Drawn = State<Model>;
+
+const mostCircles = 48;
+
+export const embed = defineFigure<Model>({
+  name: "embed",
+  attributes: {
+    scheme: "The embed scheme, \"sinusoidal\" by default.",
+    positions: "How many positions, 1 to 8192; 96 by default.",
+    start: "The first position; 0 by default.",
+    dim: "The width of the encoding.",
+    base: "The base of the wavelengths.",
+    layout: "How the columns are laid out.",
+    view: "heatmap, waves or circle.",
+    waves: "Dimensions drawn as waves, such as \"0 4 8 12\"; four of them, evenly spaced, by default.",
+    position: "The position of the cursor.",
+    dimension: "The dimension of the cursor.",
+  },
+
+  tabs: (_, model) => {
+    const views = [{ value: "heatmap", label: "heat map" }, { value: "waves", label: "waves" }];
+    const pairs = !model || model.roles.some((role) => role !== undefined);
+    return choice("view", "view", "heatmap", pairs ? [...views, { value: "circle", label: "circles" }] : views) as ChoiceField;
+  },
+
+  fields: (values) => {
+    const scheme = String(values.scheme ?? "sinusoidal");
+    const positions = Number(values.positions ?? 96);
+    const start = Number(values.start ?? 0);
+    const order = values.order === "cos-sin" ? "cos\u2013sin" : "sin\u2013cos";
+    const layouts = [
+      { value: "interleaved", label: `interleaved, ${order}` }, { value: "half", label: `halves, ${order}` },
+    ];
+    return [
+      values.view === "circle"
+        ? range("position", "position", undefined, start, start + positions - 1,
+            { integer: true, least: null, most: null, play: true })
+        : cursorField("position", "The position of the cursor."),
+      schemeChooser("embed", "sinusoidal"),
+      range("positions", "positions", 96, 8, 256, { integer: true, least: 1, most: 8192 }),
+      ...schemeFields(descriptorOf("embed", scheme), {
+        row: ["dim", "base", "layout"],
+        change: { dim: { label: "dimensions" }, layout: { choices: layouts } },
+      }),
+      range("start", "first position", 0, 0, 1e6, { least: -9e15, most: 9e15, place: "none" }),
+      text("waves", "dimensions shown", "", { place: values.view === "waves" ? "more" : "none", maxLength: 200 }),
+      cursorField("dimension", "The dimension of the cursor."),
+    ];
+  },
+
+  compute: (values, data) => {
+    const start = Number(values.start ?? 0);
+    const scheme = (isScheme(data) ? data : schemeFrom("embed", String(values.scheme), values)) as EmbedScheme;
+    const table = encode(scheme, arange(start, start + Number(values.positions)));
+    const [rows = 0, columns = 0] = table.shape;
+    const data32 = table.data as Float32Array;
+    const extent = data32.reduce((most, value) => Math.max(most, Math.abs(value)), 1);
+    return { values: data32, rows, columns, start, extent, ...pairsOf(scheme, columns) };
+  },
+
+  cells: ({ values, model }) => ({
+    row: { name: "position", count: model.rows, start: Math.min(37, model.rows - 1), from: model.start },
+    column: { name: "dimension", count: model.columns, start: Math.min(22, model.columns - 1) },
+    transposed: values.view === "waves",
+  }),
+
+  height: ({ view, values, model, column }, width) => {
+    if (view === "waves") return 30 + bandHeight(width) * chosenWaves(values, model, column).length;
+    if (view === "circle") return dials(model, width).height;
+    return matrixHeight(width);
+  },
+
+  draw: (surface, state) => {
+    if (state.view === "waves") drawWaves(surface, state);
+    else if (state.view === "circle") drawCircles(surface, state);
+    else {
+      const { model, row, column } = state;
+      drawMatrix(surface, {
+        values: model.values, rows: model.rows, columns: model.columns, row, column,
+        scale: { kind: "signed", extent: model.extent },
+        rowAxis: { label: "position", name: `position ${book(model.start + row)}`, tick: (i) => book(model.start + i) },
+        columnAxis: { name: `dimension ${column}`, binary: true },
+      });
+    }
+  },
+
+  title: ({ values, model }) =>
+    `${descriptorOf("embed", String(values.scheme)).title} encoding, ${count(model.rows, "position")} \u00d7 ` +
+    count(model.columns, "dimension"),
+
+  caption: ({ view, model }) => {
+    if (view === "waves") return "Each band is one dimension over position: neighbours differ in the fast ones, far places in the slow ones.";
+    if (view === "circle") {
+      return "Each pair of dimensions is a clock hand, sine to the right and cosine upwards; the number below is the tokens it takes for one turn.";
+    }
+    const what = model.wavelengths.length > 0 ? `Sines and cosines of ${count(model.wavelengths.length, "wavelength")}. ` : "";
+    return `${what}Arrow keys move the cross-hair; the column at the right and the row below are read out along it.`;
+  },
+
+  readout: ({ model, row, column }) => {
+    const role = model.roles[column];
+    const wavelength = role && model.wavelengths[role.pair];
+    return [
+      { label: "position", value: book(model.start + row) },
+      { label: "dimension", value: String(column), ...(role ? { unit: `(${role.part} of pair ${role.pair})` } : {}) },
+      ...(wavelength === undefined ? [] : [{ label: "wavelength", value: book(wavelength, { significant: 4 }), unit: "tokens" }]),
+      { label: "value", value: book(valueAt(model, row, column), { decimals: 4, signed: true }) },
+    ];
+  },
+
+  summary: ({ values, model, view }) => {
+    const drawing = view === "waves" ? "Waves over position" : view === "circle" ? "Clock hands, one a pair of dimensions," : "Heat map";
+    const first = model.wavelengths[0];
+    const last = model.wavelengths[model.wavelengths.length - 1];
+    const turns = first === undefined || last === undefined ? ""
+      : ` The first pair of dimensions turns once in ${book(first, { significant: 4 })} tokens, the last in ${book(last, { significant: 5 })}.`;
+    return (
+      `${drawing} of the ${descriptorOf("embed", String(values.scheme)).title.toLowerCase()} encoding of positions ` +
+      `${book(model.start)} to ${book(model.start + model.rows - 1)} in ${count(model.columns, "dimension")}.${turns}`
+    );
+  },
+
+  table: ({ model }) => ({
+    header: ["position", ...Array.from({ length: model.columns }, (_, c) => `d${c}`)],
+    rows: model.rows,
+    cell: (r, c) => (c === 0 ? model.start + r : valueAt(model, r, c - 1)),
+  }),
+
+  array: ({ model }) => ({ data: model.values, shape: [model.rows, model.columns] }),
+
+  code: ({ values, model }) => codeOf(values, model),
+});
+
+function isScheme(data: unknown): data is EmbedScheme {
+  return typeof data === "object" && data !== null && (data as { slot?: unknown }).slot === "embed";
+}
+
+function valueAt(model: Model, row: number, column: number): number {
+  return model.values[row * model.columns + column] as number;
+}
+
+// Which column is whose sine or cosine, read off the table itself: at position 0 a sine is 0 and a cosine is not, and the
+// k-th of either belongs to pair k in every layout.
+function pairsOf(scheme: EmbedScheme, columns: number): Pick<Model, "wavelengths" | "roles"> {
+  let wavelengths: number[];
+  try {
+    wavelengths = Array.from(frequencies(scheme).wavelength as Iterable<number>);
+  } catch {
+    return { wavelengths: [], roles: [] };
+  }
+  const origin = encode(scheme, [0]).data;
+  const seen = { sine: 0, cosine: 0 };
+  const roles = Array.from({ length: columns }, (_, c): Role | undefined => {
+    const part = origin[c] === 0 ? "sine" : "cosine";
+    const pair = seen[part]++;
+    return pair < wavelengths.length ? { pair, part } : undefined;
+  });
+  return { wavelengths, roles };
+}
+
+// ---------------------------------------------------------------- waves
+
+function bandHeight(width: number): number {
+  return width < 500 ? 70 : 76;
+}
+
+// The dimensions drawn, the cursor's among them, in order.
+function chosenWaves(values: Values, model: Model, column: number): number[] {
+  const listed = String(values.waves ?? "").split(/[\s,]+/).filter((word) => /^\d+$/.test(word)).map(Number);
+  const legal = listed.filter((c) => c < model.columns).slice(0, 12);
+  const quarter = Math.max(1, Math.floor(model.columns / 4));
+  const even = [0, 1, 2, 3].map((k) => k * quarter).filter((c) => c < model.columns);
+  return [...new Set([...(legal.length > 0 ? legal : even), column])].sort((a, b) => a - b);
+}
+
+function drawWaves(surface: Surface, { model, values, row, column }: Drawn): void {
+  const { narrow, width } = surface;
+  const left = 26;
+  const right = narrow ? 8 : 150;
+  const plot = width - left - right;
+  const chosen = chosenWaves(values, model, column);
+  const band = bandHeight(width);
+  const reach = band / 2 - (narrow ? 16 : 10);
+  const x = (i: number): number => left + (model.rows > 1 ? (i * plot) / (model.rows - 1) : plot / 2);
+  const foot = band * chosen.length;
+  surface.path([x(row), 0, x(row), foot], { stroke: "accent" });
+  chosen.forEach((c, k) => {
+    const middle = band * k + band / 2 + (narrow ? 8 : 0);
+    const own = c === column;
+    const ink = own ? "cool" : "ink";
+    const y = (i: number): number => middle - (reach * valueAt(model, i, c)) / model.extent;
+    surface.path([left, middle, left + plot, middle], { stroke: "faint" });
+    for (const u of k === 0 ? [-1, 1] : []) {
+      surface.text(left - 8, middle - reach * u, book(u * model.extent, { significant: 3 }), { align: "end", size: 11 });
+    }
+    const points = new Float64Array(2 * model.rows);
+    for (let i = 0; i < model.rows; i++) points.set([x(i), y(i)], 2 * i);
+    surface.path(points, { stroke: ink, width: own ? 1.8 : 1.2, alpha: own ? 1 : 0.75 });
+    if (plot / model.rows > 7) {
+      for (let i = 0; i < model.rows; i++) surface.disc(x(i), y(i), 1.8, { fill: ink });
+    }
+    surface.disc(x(row), y(row), 3.4, { fill: own ? "cool" : "accent" });
+    const wavelength = model.wavelengths[model.roles[c]?.pair ?? -1];
+    const turn = wavelength === undefined ? "" : `${book(wavelength, { significant: 4 })} tokens`;
+    if (narrow) {
+      surface.text(left, band * k + 9, `dimension ${c}`, { ink: own ? "cool" : "ink", size: 11 });
+      surface.text(left + plot, band * k + 9, turn, { align: "end", size: 11 });
+    } else {
+      surface.text(left + plot + 16, middle - 8, `dimension ${c}`, { ink: own ? "cool" : "ink" });
+      surface.text(left + plot + 16, middle + 8, turn);
+    }
+    surface.region({ x: left, y: band * k, width: plot, height: band }, (u) => ({ row: Math.round(u * (model.rows - 1)), column: c }));
+  });
+  for (const value of valueTicks(model.start, model.start + model.rows - 1, narrow ? 4 : 8)) {
+    const place = x(value - model.start);
+    // The name of the cursor's position stands among the ticks; those under it give way.
+    if (Math.abs(place - x(row)) > 62) surface.text(place, foot + 14, book(value), { align: "middle" });
+  }
+  const name = `position ${book(model.start + row)}`;
+  const half = surface.textWidth(name) / 2;
+  surface.text(Math.max(half, Math.min(width - half, x(row))), foot + 14, name, { ink: "accent", align: "middle" });
+}
+
+// ---------------------------------------------------------------- circles
+
+interface Dials {
+  /** Pairs shown: all, or evenly spaced ones. */
+  pairs: readonly number[];
+  perRow: number;
+  side: number;
+  height: number;
+}
+
+function dials(model: Model, width: number): Dials {
+  const total = model.wavelengths.length;
+  const step = Math.max(1, Math.ceil(total / mostCircles));
+  const pairs = Array.from({ length: Math.ceil(total / step) }, (_, k) => k * step);
+  const most = Math.max(1, Math.floor(width / (width < 500 ? 58 : 68)));
+  const rows = Math.max(1, Math.ceil(pairs.length / most));
+  const perRow = Math.max(1, Math.ceil(pairs.length / rows));
+  const side = Math.min(width / perRow, 150);
+  return { pairs, perRow, side, height: Math.round(rows * (side + 16)) + 4 };
+}
+
+function drawCircles(surface: Surface, { model, row, column }: Drawn): void {
+  const { pairs, perRow, side } = dials(model, surface.width);
+  const chosen = model.roles[column]?.pair;
+  const radius = side / 2 - 7;
+  const columnsOf = (pair: number): [number, number] => [
+    model.roles.findIndex((role) => role?.pair === pair && role.part === "sine"),
+    model.roles.findIndex((role) => role?.pair === pair && role.part === "cosine"),
+  ];
+  pairs.forEach((pair, k) => {
+    const [sine, cosine] = columnsOf(pair);
+    const left = (k % perRow) * side;
+    const top = Math.floor(k / perRow) * (side + 16);
+    const [x, y] = [left + side / 2, top + side / 2];
+    const own = pair === chosen;
+    surface.disc(x, y, radius, { stroke: own ? "cool" : "faint" });
+    surface.path([x, y - radius, x, y - radius + 4], { stroke: "grey" });
+    if (sine >= 0 && cosine >= 0) {
+      const at = (r: number): [number, number] => [
+        x + (radius * valueAt(model, r, sine)) / model.extent, y - (radius * valueAt(model, r, cosine)) / model.extent,
+      ];
+      // The last places of the hand, fading.
+      for (let back = Math.min(row, 8); back > 0; back--) {
+        const [px, py] = at(row - back);
+        surface.disc(px, py, 1.6, { fill: own ? "cool" : "accent", alpha: 0.62 - 0.065 * back });
+      }
+      const [hx, hy] = at(row);
+      surface.path([x, y, hx, hy], { stroke: own ? "cool" : "ink", width: own ? 2 : 1.4 });
+      surface.disc(hx, hy, own ? 3.4 : 2.8, { fill: own ? "cool" : "accent" });
+    }
+    const wavelength = book(model.wavelengths[pair] ?? Number.NaN, { significant: 3 });
+    surface.text(x, top + side + 5, wavelength, { align: "middle", size: 11, ink: own ? "cool" : "grey" });
+    surface.region({ x: left, y: top, width: side, height: side + 16 }, () => ({ column: own ? column : Math.max(sine, 0) }));
+  });
+}
+
+// ---------------------------------------------------------------- code
+
+function codeOf(values: Values, model: Model): Code {
+  const scheme = String(values.scheme);
+  const made = schemeCode("embed", scheme, values);
+  const positions = model.start === 0 ? String(model.rows) : `arange(${model.start}, ${model.start + model.rows})`;
+  const names = [scheme, "encode", ...(model.start === 0 ? [] : ["arange"])].join(", ");
+  const javascript = `import { ${names} } from "posenc";\n\nconst table = encode(${made}, ${positions});  // [${model.rows}, ${model.columns}]\n`;
+  const numpy = scheme === "sinusoidal" ? numpyOf(values, model) : undefined;
+  return numpy === undefined ? { javascript } : { javascript, numpy };
+}
+
+// The paper's law in NumPy, for the options it is usually written with.
+function numpyOf(values: Values, model: Model): string | undefined {
+  const plain = (values.spacing ?? "paper") === "paper" && model.columns % 2 === 0 && Number(values.scale ?? 1) === 1 && values.padIndex === undefined;
+  if (!plain) return undefined;
+  const { rows, columns, start } = model;
+  const [first, second] = values.order === "cos-sin" ? ["cos", "sin"] : ["sin", "cos"];
+  const halves = values.layout === "half";
+  const [left, right] = halves ? [`:${columns / 2}`, `${columns / 2}:`] : ["0::2", "1::2"];
+  return [
+    "import numpy as np", "",
+    `positions = np.arange(${start}, ${start + rows})[:, None]`,
+    `omega = ${Number(values.base ?? 10000)} ** (-np.arange(0, ${columns}, 2) / ${columns})`,
+    `table = np.empty((${rows}, ${columns}), np.float32)`,
+    `table[:, ${left}] = np.${first}(positions * omega)`,
+    `table[:, ${right}] = np.${second}(positions * omega)`, "",
+  ].join("\n");
+}

@@ -1,0 +1,253 @@
+// How to write a figure.
+//
+// A figure is one object, made by defineFigure() in a file of its own (embed.ts is the template) and named once in
+// index.ts. It is a model and pure functions of it; nothing in it touches a document. From it come the custom element
+// <posenc-NAME> (element.ts), the static picture of posenc/render (render.ts) and the recording that tests read.
+//
+//   fields(values)          the controls, which are also the attributes: range(), choice(), flag(), text();
+//                           schemeFields() makes them from a scheme's descriptor. May depend on the values (another
+//                           scheme, other controls) and is called again after each change; at first without values.
+//   compute(values, data)   the model: every number, from the public API ("../src/index.js"), never a formula here.
+//                           Throw an Error with a sentence in it, and the figure says so in its own box. It does not
+//                           look at the cursor: it is not called again when only the cursor moves.
+//   cells(state)            how many rows and columns the reader's cursor has and which fields hold it: that gives
+//                           pointer, touch, arrow keys, Home and End. `draw` says where the cells lie, with
+//                           surface.region().
+//   draw(surface, state)    the drawing, in CSS pixels and roles of colour (ink, grey, faint, accent, cool, paper).
+//                           drawMatrix() (matrix.ts) does a heat map with cross-hair, column and row in one call;
+//                           axes, legends and curves are in marks.ts.
+//   title, caption, readout, summary, table, code, array
+//                           the words and the take-aways. Write numbers with book() (format.ts).
+//
+// `state` is {values, model, row, column, view}: row and column are the cursor, within bounds.
+
+export type Value = number | string | boolean;
+
+/** The state of a figure's fields by name; a field that has no value yet is absent. */
+export type Values = Readonly<Record<string, Value | undefined>>;
+
+interface FieldBase {
+  /** Name among the values; the attribute is the same in kebab-case ("rotaryDim", rotary-dim). */
+  name: string;
+  label: string;
+  /** A control in the row, behind "more", or none (the attribute works all the same). "row" by default. */
+  place?: "row" | "more" | "none";
+  /** One sentence for those who ask. */
+  sentence?: string;
+}
+
+export interface RangeField extends FieldBase {
+  kind: "range";
+  value: number | undefined;
+  /** Ends of the slider. */
+  min: number;
+  max: number;
+  /** What an attribute may hold; `min` and `max` by default, null where the core alone decides. */
+  least?: number | null;
+  most?: number | null;
+  integer?: boolean;
+  step?: number;
+  /** The slider moves on a log scale. */
+  log?: boolean;
+  format?: (value: number) => string;
+  /** A button that steps the value along (one step a press where motion is unwelcome). */
+  play?: boolean;
+}
+
+export interface ChoiceField extends FieldBase {
+  kind: "choice";
+  value: string | undefined;
+  choices: readonly { value: string; label: string }[];
+}
+
+export interface FlagField extends FieldBase {
+  kind: "flag";
+  value: boolean | undefined;
+}
+
+export interface TextField extends FieldBase {
+  kind: "text";
+  value: string | undefined;
+  maxLength?: number;
+}
+
+export type Field = RangeField | ChoiceField | FlagField | TextField;
+
+export interface State<Model> {
+  values: Values;
+  model: Model;
+  /** The cursor. */
+  row: number;
+  column: number;
+  /** The chosen tab (the value of the figure's `tabs` field), or "". */
+  view: string;
+}
+
+/** One axis of the cursor: the field that holds it and how many places it has. */
+export interface CursorAxis {
+  name: string;
+  count: number;
+  /** Where the cursor stands to begin with, as an index. */
+  start?: number;
+  /** The field's value at index 0; 0 by default. */
+  from?: number;
+}
+
+export interface Cells {
+  row?: CursorAxis;
+  column?: CursorAxis;
+  /** Arrow keys left and right move along rows, up and down along columns (rows are drawn from left to right). */
+  transposed?: boolean;
+}
+
+/** `label` value `unit`, as in "wavelength 149.0 tokens". */
+export interface Reading {
+  label: string;
+  value: string;
+  unit?: string;
+}
+
+/** The data shown, for the reader's table and for CSV. */
+export interface DataTable {
+  header: readonly string[];
+  rows: number;
+  cell: (row: number, column: number) => number | string;
+}
+
+/** Programs that make the same numbers. */
+export interface Code {
+  javascript: string;
+  numpy?: string;
+}
+
+export interface Figure<Model = unknown> {
+  /** "embed" becomes <posenc-embed>. */
+  name: string;
+  /** The attributes and what each means: for documents, and for the element's properties of the same names. */
+  attributes: Readonly<Record<string, string>>;
+  /** A choice drawn as tabs beside the title, most often the views. Its name is "view" unless it is another field. */
+  tabs?: (values: Values, model: Model | undefined) => ChoiceField;
+  fields: (values: Values) => readonly Field[];
+  compute: (values: Values, data: unknown) => Model;
+  cells?: (state: State<Model>) => Cells;
+  height: (state: State<Model>, width: number) => number;
+  draw: (surface: import("./surface.js").Surface, state: State<Model>) => void;
+  title: (state: State<Model>) => string;
+  caption: (state: State<Model>) => string;
+  readout: (state: State<Model>) => readonly Reading[];
+  summary: (state: State<Model>) => string;
+  table: (state: State<Model>) => DataTable;
+  code?: (state: State<Model>) => Code;
+  /** The array shown, for NPY. */
+  array?: (state: State<Model>) => { data: Float32Array | Float64Array | Int32Array; shape: readonly number[] };
+}
+
+/** Checks the types of a figure and hides its model's, so that figures fit into one list. */
+export function defineFigure<Model>(figure: Figure<Model>): Figure {
+  return figure as unknown as Figure;
+}
+
+type Given<F extends Field> = Partial<Omit<F, "kind" | "name" | "label" | "value">>;
+
+export function range(name: string, label: string, value: number | undefined, min: number, max: number,
+                      more: Given<RangeField> = {}): RangeField {
+  return { kind: "range", name, label, value, min, max, ...more };
+}
+
+export function choice(name: string, label: string, value: string | undefined,
+                       choices: readonly (string | { value: string; label: string })[],
+                       more: Given<ChoiceField> = {}): ChoiceField {
+  const listed = choices.map((c) => (typeof c === "string" ? { value: c, label: c } : c));
+  return { kind: "choice", name, label, value, choices: listed, ...more };
+}
+
+export function flag(name: string, label: string, value: boolean | undefined, more: Given<FlagField> = {}): FlagField {
+  return { kind: "flag", name, label, value, ...more };
+}
+
+export function text(name: string, label: string, value: string | undefined, more: Given<TextField> = {}): TextField {
+  return { kind: "text", name, label, value, ...more };
+}
+
+// ---------------------------------------------------------------- from attributes to a state
+
+/** "rotaryDim" and "scaling.type" become rotary-dim and scaling-type. */
+export function attributeName(field: string): string {
+  return field.replace(/\./g, "-").replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+}
+
+/** All fields of a figure, its tabs first. */
+export function allFields(figure: Figure, values: Values, model?: unknown): readonly Field[] {
+  const tabs = figure.tabs?.(values, model);
+  const fields = figure.fields(values);
+  return tabs ? [tabs, ...fields.filter((field) => field.name !== tabs.name)] : fields;
+}
+
+/** The value of an attribute's text or of a property, checked against its field. Throws a sentence where it does not fit. */
+export function checkValue(field: Field, given: unknown): Value {
+  const shown = typeof given === "string" ? `\u201c${given}\u201d` : String(given);
+  switch (field.kind) {
+    case "flag":
+      return typeof given === "boolean" ? given : given !== "false";
+    case "text": {
+      const value = String(given);
+      return field.maxLength === undefined ? value : value.slice(0, field.maxLength);
+    }
+    case "choice": {
+      const value = String(given);
+      if (field.choices.some((c) => c.value === value)) return value;
+      throw new RangeError(`${field.name} must be one of ${field.choices.map((c) => c.value).join(", ")}, got ${shown}.`);
+    }
+    case "range": {
+      const value = typeof given === "number" ? given : String(given).trim() === "" ? Number.NaN : Number(given);
+      const least = field.least === null ? -Infinity : (field.least ?? field.min);
+      const most = field.most === null ? Infinity : (field.most ?? field.max);
+      const whole = field.integer !== true || Number.isInteger(value);
+      if (Number.isFinite(value) && whole && value >= least && value <= most) return value;
+      const kind = field.integer === true ? "a whole number" : "a number";
+      const bounds = Number.isFinite(least) && Number.isFinite(most) ? ` from ${least} to ${most}` : "";
+      throw new RangeError(`${field.name} must be ${kind}${bounds}, got ${shown}.`);
+    }
+  }
+}
+
+/**
+ * Values for all fields of a figure: `given(name)` where it has one (an attribute's text or a value), else the default.
+ * Fields may depend on values, so this goes round until no field is new.
+ */
+export function completeValues(figure: Figure, given: (name: string) => unknown): Values {
+  const values: Record<string, Value | undefined> = {};
+  for (let round = 0; round < 8; round++) {
+    const fresh = allFields(figure, values).filter((field) => !(field.name in values));
+    if (fresh.length === 0) break;
+    for (const field of fresh) {
+      const own = given(field.name);
+      values[field.name] = own === undefined || own === null ? field.value : checkValue(field, own);
+    }
+  }
+  return values;
+}
+
+/** The state of a figure at these values; `model` is what compute() gave for them. */
+export function stateOf(figure: Figure, values: Values, model: unknown, at: { row?: number; column?: number } = {}): State<unknown> {
+  const view = String(figure.tabs ? (values[figure.tabs(values, model).name] ?? "") : "");
+  const open: State<unknown> = { values, model, row: 0, column: 0, view };
+  const cells = figure.cells?.(open) ?? {};
+  const [row, column] = [place(cells.row, values, at.row), place(cells.column, values, at.column)];
+  const placed: Record<string, Value | undefined> = { ...values };
+  if (cells.row) placed[cells.row.name] = (cells.row.from ?? 0) + row;
+  if (cells.column) placed[cells.column.name] = (cells.column.from ?? 0) + column;
+  return { ...open, values: placed, row, column };
+}
+
+function place(axis: CursorAxis | undefined, values: Values, at: number | undefined): number {
+  if (!axis) return 0;
+  const given = values[axis.name];
+  const wish = at ?? (given === undefined ? (axis.start ?? 0) : Number(given) - (axis.from ?? 0));
+  return Math.max(0, Math.min(axis.count - 1, Number.isFinite(wish) ? Math.round(wish) : 0));
+}
+
+/** A field that holds a coordinate of the cursor: no control, any number (it is brought within bounds). */
+export function cursorField(name: string, sentence: string): RangeField {
+  return range(name, name, undefined, 0, 1, { place: "none", least: null, most: null, sentence });
+}

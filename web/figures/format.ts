@@ -1,0 +1,52 @@
+// Numbers as a book writes them: a true minus sign, thin spaces in thousands, no more digits than asked for.
+
+const minus = "\u2212";
+const thinSpace = "\u2009";
+
+export interface NumberStyle {
+  /** Digits after the point. */
+  decimals?: number;
+  /** Significant digits (used where `decimals` is absent). */
+  significant?: number;
+  /** Write the plus sign too. */
+  signed?: boolean;
+}
+
+/** `book(-12345.678, {decimals: 1})` is "−12 345.7"; NaN is an en dash, infinity its sign. */
+export function book(value: number, style: NumberStyle = {}): string {
+  if (Number.isNaN(value)) return "\u2013";
+  const size = value < 0 ? -value : value;
+  let digits: string;
+  if (size === Infinity) digits = "\u221e";
+  else if (style.decimals !== undefined) digits = grouped(size.toFixed(style.decimals));
+  else if (Number.isInteger(size) && size < 1e15) digits = grouped(String(size));
+  else digits = significant(size, style.significant ?? 4);
+  const isZero = !/[1-9\u221e]/.test(digits.replace(/\u00d7.*/, ""));
+  if (value < 0 && !isZero) return minus + digits;
+  return style.signed === true && !isZero ? `+${digits}` : digits;
+}
+
+/** "1 token", "96 tokens". */
+export function count(value: number, one: string, many = `${one}s`): string {
+  return `${book(value)} ${value === 1 ? one : many}`;
+}
+
+function significant(size: number, digits: number): string {
+  if (size !== 0 && (size < 1e-4 || size >= 1e9)) {
+    const [mantissa = "", exponent = "0"] = size.toExponential(digits - 1).split("e");
+    return `${mantissa}\u00d710${superscript(Number(exponent))}`;
+  }
+  const text = size.toPrecision(digits);
+  return grouped(text.includes("e") ? String(Number(text)) : text);
+}
+
+function grouped(digits: string): string {
+  const [whole = "", part] = digits.split(".");
+  const spaced = whole.length > 4 ? whole.replace(/\B(?=(\d{3})+$)/g, thinSpace) : whole;
+  return part === undefined ? spaced : `${spaced}.${part}`;
+}
+
+function superscript(exponent: number): string {
+  const raised = "\u2070\u00b9\u00b2\u00b3\u2074\u2075\u2076\u2077\u2078\u2079";
+  return [...String(exponent)].map((c) => (c === "-" ? "\u207b" : (raised[Number(c)] ?? c))).join("");
+}

@@ -1,0 +1,86 @@
+// What drawings are made of: ticks, axes, legends, curves.
+import { colourOf, luminance, toHex, type ColourScale } from "./colour.js";
+import { book } from "./format.js";
+import { defaultSize, type Ink, type Surface } from "./surface.js";
+import type { Theme } from "./theme.js";
+
+export const labelSize = defaultSize;
+
+/** Indices to label among `total`, at least `gap` pixels apart over `length` pixels; steps of 1, 2, 5 or of powers of two. */
+export function indexTicks(total: number, length: number, gap: number, binary = false): number[] {
+  const least = Math.max(1, (gap * total) / Math.max(1, length));
+  let step = 1;
+  for (let k = 0; step < least; k++) {
+    step = binary ? 2 ** (k + 1) : ([2, 5, 10][k % 3] as number) * 10 ** Math.floor(k / 3);
+  }
+  const ticks: number[] = [];
+  for (let i = 0; i < total; i += step) ticks.push(i);
+  if (binary && total > 1) {
+    // The last index closes the axis; a tick too near it gives way.
+    while (ticks.length > 1 && total - 1 - (ticks[ticks.length - 1] as number) < 0.7 * step) ticks.pop();
+    ticks.push(total - 1);
+  }
+  return ticks;
+}
+
+/** Round values from `min` to `max`, about `wish` of them. */
+export function valueTicks(min: number, max: number, wish = 5): number[] {
+  const rough = (max - min) / Math.max(1, wish);
+  if (!(rough > 0)) return [min];
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const step = ([1, 2, 5, 10].find((m) => m * power >= rough * 0.999) ?? 10) * power;
+  const ticks: number[] = [];
+  for (let k = Math.ceil(min / step - 1e-9); k * step <= max + 1e-9 * step; k++) ticks.push(k * step);
+  return ticks;
+}
+
+/** A slim legend of a colour scale: upright with its numbers at the left, or lying with its numbers below. */
+export function legend(surface: Surface, scale: ColourScale, x: number, y: number, length: number, upright = true): void {
+  const steps = 127;
+  const [low, high] = scale.kind === "signed" ? [-scale.extent, scale.extent] : [scale.min, scale.max];
+  const values = Float64Array.from({ length: steps }, (_, i) => {
+    const u = i / (steps - 1);
+    return low + (high - low) * (upright ? 1 - u : u);
+  });
+  const labels = [low, (low + high) / 2, high];
+  if (upright) {
+    surface.heatMap({ x, y, width: 9, height: length }, { values, rows: steps, columns: 1, scale });
+    labels.forEach((value, i) => {
+      const place = y + length * (1 - i / 2);
+      surface.text(x - 6, place + [-4, 0, 4][i]!, book(value, { significant: 3 }), { align: "end", size: labelSize });
+    });
+  } else {
+    surface.heatMap({ x, y, width: length, height: 7 }, { values, rows: 1, columns: steps, scale });
+    labels.forEach((value, i) => {
+      const align = (["start", "middle", "end"] as const)[i]!;
+      surface.text(x + (length * i) / 2, y + 17, book(value, { significant: 3 }), { align, size: 11 });
+    });
+  }
+}
+
+/** Ink or paper, whichever reads better on the colour of a value. */
+export function inkOn(theme: Theme, scale: ColourScale, value: number): Ink {
+  const colour = colourOf(scale.kind === "signed" ? theme.signed : theme.amount, scale, value);
+  const bright = luminance(colour) > 0.3;
+  return bright === theme.dark ? "paper" : "ink";
+}
+
+/** The colour of a value, as an ink. */
+export function inkOf(theme: Theme, scale: ColourScale, value: number): Ink {
+  return toHex(colourOf(scale.kind === "signed" ? theme.signed : theme.amount, scale, value)) as Ink;
+}
+
+/** Text that is broken at spaces into lines of at most `width` pixels. */
+export function brokenLines(surface: Surface, text: string, width: number, size = labelSize): string[] {
+  const lines: string[] = [];
+  let line = "";
+  for (const word of text.split(" ")) {
+    const longer = line === "" ? word : `${line} ${word}`;
+    if (line !== "" && surface.textWidth(longer, { size }) > width) {
+      lines.push(line);
+      line = word;
+    } else line = longer;
+  }
+  if (line !== "") lines.push(line);
+  return lines;
+}

@@ -1,0 +1,201 @@
+// A matrix as a heat map with a cross-hair; the column under it as a curve at the right, the row as bars below, in the
+// two colours that name them. The body of most figures.
+import type { ColourScale } from "./colour.js";
+import { book } from "./format.js";
+import { brokenLines, indexTicks, inkOn, labelSize, legend } from "./marks.js";
+import type { Box, Surface } from "./surface.js";
+
+export interface MatrixAxis {
+  /** Drawn along the axis: "position". */
+  label?: string;
+  /** The name of the row or column under the cursor: "position 37". */
+  name: string;
+  /** The text of a tick; the index by default. */
+  tick?: (index: number) => string;
+  /** Tick steps are powers of two and the last index is labelled. */
+  binary?: boolean;
+}
+
+export interface Matrix {
+  /** Row-major, rows x columns; NaN is a masked cell. */
+  values: ArrayLike<number>;
+  rows: number;
+  columns: number;
+  scale: ColourScale;
+  /** The cursor. */
+  row: number;
+  column: number;
+  rowAxis: MatrixAxis;
+  columnAxis: MatrixAxis;
+}
+
+const barsHeight = 56;
+const barsGap = 16;
+const ticksHeight = 26;
+const topMargin = 20;
+
+interface Layout {
+  map: Box;
+  curve: { middle: number; reach: number };
+  legendX: number | undefined;
+}
+
+function layoutOf(surface: Surface, matrix: Matrix): Layout {
+  const { narrow, width, height } = surface;
+  const widest = (matrix.rowAxis.tick ?? String)(matrix.rows - 1);
+  const left = surface.textWidth(widest, { size: labelSize }) + 10 + (matrix.rowAxis.label && !narrow ? 18 : 0);
+  const right = narrow ? 62 : 150;
+  const foot = barsGap + barsHeight + ticksHeight + (narrow ? 30 : 0);
+  const map = { x: left, y: topMargin, width: width - left - right, height: height - topMargin - foot };
+  const curve = { middle: map.x + map.width + (narrow ? 35 : 58), reach: narrow ? 22 : 30 };
+  return { map, curve, legendX: narrow ? undefined : width - 22 };
+}
+
+/** Height of a matrix drawing on a surface of this width; `aspect` is the heat map's height by its width. */
+export function matrixHeight(width: number, aspect = 0.57): number {
+  const narrow = width < 500;
+  const map = (width - (narrow ? 92 : 200)) * (narrow ? Math.max(0.9, aspect) : aspect);
+  return Math.round(topMargin + map + barsGap + barsHeight + ticksHeight + (narrow ? 30 : 0));
+}
+
+export function drawMatrix(surface: Surface, matrix: Matrix): void {
+  const { rows, columns, values, scale, row, column } = matrix;
+  const { map, curve, legendX } = layoutOf(surface, matrix);
+  const cellWidth = map.width / columns;
+  const cellHeight = map.height / rows;
+  surface.heatMap(map, { values, rows, columns, scale });
+  surface.region(map, (u, v) => ({ row: Math.floor(v * rows), column: Math.floor(u * columns) }));
+  drawRowAxis(surface, matrix, map, cellHeight);
+  drawColumnAxis(surface, matrix, map, cellWidth);
+
+  // The cross-hair: a frame round the row and one round the column, never thinner than can be seen.
+  const frame = (from: number, size: number): [number, number] => (size >= 5 ? [from, size] : [from + size / 2 - 2.5, 5]);
+  const [top, tall] = frame(map.y + row * cellHeight, cellHeight);
+  const [left, wide] = frame(map.x + column * cellWidth, cellWidth);
+  surface.rect(map.x - 0.5, top, map.width + 1, tall, { stroke: "ink" });
+  surface.rect(left, map.y - 0.5, wide, map.height + 1, { stroke: "ink" });
+
+  drawColumn(surface, matrix, map, curve);
+  drawRow(surface, matrix, map);
+  if (legendX !== undefined) legend(surface, scale, legendX, map.y, Math.min(150, map.height * 0.46));
+  else legend(surface, scale, map.x, surface.height - 26, Math.min(140, map.width), false);
+}
+
+function drawRowAxis(surface: Surface, matrix: Matrix, map: Box, cell: number): void {
+  const tick = matrix.rowAxis.tick ?? String;
+  for (const i of indexTicks(matrix.rows, map.height, 36, matrix.rowAxis.binary)) {
+    surface.text(map.x - 8, map.y + Math.max(5, (i + 0.5) * cell), tick(i), { align: "end", size: labelSize });
+  }
+  const label = matrix.rowAxis.label;
+  if (label && !surface.narrow) {
+    surface.text(7, map.y + map.height / 2, label, { align: "middle", turn: -90, size: labelSize });
+  }
+}
+
+function drawColumnAxis(surface: Surface, matrix: Matrix, map: Box, cell: number): void {
+  const tick = matrix.columnAxis.tick ?? String;
+  const y = map.y + map.height + barsGap + barsHeight + 14;
+  for (const i of indexTicks(matrix.columns, map.width, surface.narrow ? 40 : 80, matrix.columnAxis.binary)) {
+    surface.text(map.x + (i + 0.5) * cell, y, tick(i), { align: "middle", size: labelSize });
+  }
+}
+
+// Share of the reach that a value takes, from the base line: -1 to 1, or 0 to 1 for amounts.
+function share(scale: ColourScale, value: number): number {
+  const u = scale.kind === "signed" ? value / (scale.extent || 1) : (value - scale.min) / (scale.max - scale.min || 1);
+  return u < -1 ? -1 : u > 1 ? 1 : u;
+}
+
+function drawColumn(surface: Surface, matrix: Matrix, map: Box, curve: Layout["curve"]): void {
+  const { rows, columns, values, scale, row, column } = matrix;
+  const signed = scale.kind === "signed";
+  const base = signed ? curve.middle : curve.middle - curve.reach;
+  const reach = signed ? curve.reach : 2 * curve.reach;
+  const x = (i: number): number => base + reach * share(scale, values[i * columns + column] as number);
+  const y = (i: number): number => map.y + ((i + 0.5) * map.height) / rows;
+  surface.path([base, map.y, base, map.y + map.height], { stroke: "faint" });
+  const points = new Float64Array(2 * rows);
+  for (let i = 0; i < rows; i++) points.set([x(i), y(i)], 2 * i);
+  surface.path(points, { stroke: "cool", width: 1.6 });
+  const at = x(row);
+  if (!Number.isNaN(at)) surface.disc(at, y(row), 3.2, { fill: "cool" });
+  const style = { ink: "cool", size: labelSize } as const;
+  const wide = surface.textWidth(matrix.columnAxis.name, style);
+  const middle = Math.min(curve.middle, surface.width - wide / 2);
+  surface.text(middle, map.y - 11, matrix.columnAxis.name, { ...style, align: "middle" });
+  const strip = { x: curve.middle - curve.reach, y: map.y, width: 2 * curve.reach, height: map.height };
+  surface.region(strip, (_, v) => ({ row: Math.floor(v * rows) }));
+}
+
+function drawRow(surface: Surface, matrix: Matrix, map: Box): void {
+  const { columns, values, scale, row, column } = matrix;
+  const top = map.y + map.height + barsGap;
+  const signed = scale.kind === "signed";
+  const base = signed ? top + barsHeight / 2 : top + barsHeight;
+  const reach = signed ? barsHeight / 2 : barsHeight;
+  const cell = map.width / columns;
+  const gap = cell > 4 ? Math.min(4, 0.25 * cell) : 0;
+  surface.path([map.x, base, map.x + map.width, base], { stroke: "faint" });
+  for (let c = 0; c < columns; c++) {
+    const tall = reach * share(scale, values[row * columns + c] as number);
+    if (Number.isNaN(tall) || tall === 0) continue;
+    const y = tall > 0 ? base - tall : base;
+    const bar = { fill: "accent", ...(c === column ? {} : { alpha: 0.55 }) } as const;
+    surface.rect(map.x + c * cell + gap / 2, y, Math.max(cell - gap, 0.75), tall < 0 ? -tall : tall, bar);
+  }
+  const room = surface.width - map.x - map.width - 10;
+  const lines = brokenLines(surface, matrix.rowAxis.name, room);
+  lines.forEach((line, k) => {
+    const y = base - (signed ? 0 : 8) + 15 * (k - (lines.length - 1) / 2);
+    surface.text(map.x + map.width + 10, y, line, { ink: "accent", size: labelSize });
+  });
+  const strip = { x: map.x, y: top, width: map.width, height: barsHeight };
+  surface.region(strip, (u) => ({ column: Math.floor(u * columns) }));
+}
+
+// ---------------------------------------------------------------- few cells
+
+export interface CellTable {
+  values: ArrayLike<number>;
+  rows: number;
+  columns: number;
+  scale: ColourScale;
+  row: number;
+  column: number;
+  rowLabels: readonly string[];
+  columnLabels: readonly string[];
+  /** The number on a cell; none where the cell is too small. */
+  format?: (value: number) => string;
+}
+
+/** A small matrix as separate cells with their numbers on them and words at its sides; fits itself into the surface. */
+export function drawCells(surface: Surface, table: CellTable): void {
+  const { rows, columns, values, scale } = table;
+  const size = labelSize;
+  const left = Math.max(...table.rowLabels.map((label) => surface.textWidth(label, { size }))) + 10;
+  const side = Math.min((surface.width - left) / columns, (surface.height - 24) / rows, 46);
+  const top = 24;
+  const format = table.format ?? ((v: number) => book(v, { decimals: 2 }));
+  const numberSize = side < 38 ? 10 : 11;
+  table.columnLabels.forEach((label, c) => {
+    if (surface.textWidth(label, { size }) < side * 1.3 || c % 2 === 0) {
+      surface.text(left + (c + 0.5) * side, top - 12, label, { ink: "ink", align: "middle", size });
+    }
+  });
+  for (let r = 0; r < rows; r++) {
+    surface.text(left - 8, top + (r + 0.5) * side, table.rowLabels[r] ?? "", { ink: "ink", align: "end", size });
+    for (let c = 0; c < columns; c++) {
+      const value = values[r * columns + c] as number;
+      const x = left + c * side;
+      const y = top + r * side;
+      surface.heatMap({ x: x + 1, y: y + 1, width: side - 2, height: side - 2 }, { values: [value], rows: 1, columns: 1, scale });
+      if (!Number.isNaN(value) && side >= 30) {
+        surface.text(x + side / 2, y + side / 2, format(value), { align: "middle", size: numberSize, ink: inkOn(surface.theme, scale, value) });
+      }
+    }
+  }
+  surface.rect(left + table.column * side, top + table.row * side, side, side, { stroke: "accent", width: 2 });
+  surface.region({ x: left, y: top, width: side * columns, height: side * rows }, (u, v) => ({
+    row: Math.floor(v * rows), column: Math.floor(u * columns),
+  }));
+}

@@ -1,0 +1,84 @@
+// A figure on paper: rule, title, drawing, read-out and caption on one surface, for pictures that leave the page.
+import type { Figure, Reading, State } from "./figure.js";
+import { brokenLines } from "./marks.js";
+import { RecordingBackEnd } from "./recording.js";
+import { Surface } from "./surface.js";
+import { SvgBackEnd } from "./svg.js";
+import type { Theme } from "./theme.js";
+
+const titleHeight = 44;
+const readoutHeight = 34;
+const captionLine = 17;
+const captionWidth = 560;
+
+/** "position 37", "wavelength 149.0 tokens". */
+export function readingText(reading: Reading): string {
+  return [reading.label, reading.value, reading.unit].filter((part) => part !== undefined && part !== "").join(" ");
+}
+
+function captionLines(surface: Surface, figure: Figure, state: State<unknown>): string[] {
+  return brokenLines(surface, figure.caption(state), Math.min(surface.width, captionWidth));
+}
+
+/** Height of the whole page at a width. */
+export function pageHeight(figure: Figure, state: State<unknown>, theme: Theme, width: number): number {
+  const measuring = new Surface(new RecordingBackEnd(), theme, width, 0);
+  const rows = readoutRows(measuring, figure.readout(state)).length;
+  const lines = captionLines(measuring, figure, state).length;
+  return titleHeight + figure.height(state, width) + readoutHeight + 18 * rows + captionLine * lines;
+}
+
+/** Draws the whole page; the surface is as high as pageHeight() says. */
+export function drawPage(surface: Surface, figure: Figure, state: State<unknown>): void {
+  const { width } = surface;
+  surface.rect(0, 0, width, 1, { fill: "ink" });
+  brokenLines(surface, figure.title(state), width * 0.9, 14).slice(0, 2).forEach((line, k) => {
+    surface.text(0, 18 + 16 * k, line, { ink: "ink", bold: true, size: 13.5 });
+  });
+  const height = figure.height(state, width);
+  figure.draw(surface.inset(0, titleHeight, width, height), state);
+  let y = titleHeight + height + 10;
+  surface.rect(0, y, width, 1, { fill: "faint" });
+  y += 16;
+  for (const row of readoutRows(surface, figure.readout(state))) {
+    for (const { x, text, bold } of row) surface.text(x, y, text, { ink: bold ? "ink" : "grey", bold, size: 12 });
+    y += 18;
+  }
+  y += 4;
+  for (const line of captionLines(surface, figure, state)) {
+    surface.text(0, y, line, { size: 12 });
+    y += captionLine;
+  }
+}
+
+// The read-out as pieces of text with their places, in as many rows as it needs.
+function readoutRows(surface: Surface, readings: readonly Reading[]): { x: number; text: string; bold: boolean }[][] {
+  const rows: { x: number; text: string; bold: boolean }[][] = [[]];
+  let x = 0;
+  for (const reading of readings) {
+    const parts = [
+      { text: reading.label, bold: false }, { text: reading.value, bold: true }, { text: reading.unit ?? "", bold: false },
+    ].filter((part) => part.text !== "");
+    const widths = parts.map((part) => surface.textWidth(part.text, { size: 12, bold: part.bold }) + 4);
+    const wide = widths.reduce((a, b) => a + b, 0);
+    if (x > 0 && x + wide > surface.width) {
+      rows.push([]);
+      x = 0;
+    }
+    parts.forEach((part, i) => {
+      (rows[rows.length - 1] as { x: number; text: string; bold: boolean }[]).push({ x, ...part });
+      x += widths[i] as number;
+    });
+    x += 16;
+  }
+  return rows;
+}
+
+/** The whole page as SVG. */
+export function pageSvg(figure: Figure, state: State<unknown>, theme: Theme, width: number): string {
+  const margin = 20;
+  const backEnd = new SvgBackEnd(theme);
+  const height = pageHeight(figure, state, theme, width);
+  drawPage(new Surface(backEnd, theme, width, height, margin, margin), figure, state);
+  return backEnd.document(width + 2 * margin, height + 2 * margin, figure.title(state), figure.summary(state));
+}

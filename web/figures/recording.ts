@@ -1,0 +1,61 @@
+// The recording back end: every operation as a line of text, colours by role, numbers to a tenth of a pixel. Tests read it.
+import { entryOf } from "./colour.js";
+import { estimateWidth, locateCell, type BackEnd, type Box, type Cell, type HeatMap, type Locate, type Paint, type TextStyle } from "./surface.js";
+
+export class RecordingBackEnd implements BackEnd {
+  readonly operations: string[] = [];
+  private readonly regions: { box: Box; locate: Locate }[] = [];
+
+  /** The cell a pointer at (x, y) would read. */
+  cellAt(x: number, y: number): Cell | undefined {
+    return locateCell(this.regions, x, y);
+  }
+
+  rect(box: Box, paint: Paint): void {
+    this.operations.push(`rect ${boxText(box)} ${paintText(paint)}`);
+  }
+
+  path(points: ArrayLike<number>, paint: Paint): void {
+    const n = points.length;
+    const ends = n < 2 ? "" : `${tenth(points[0])},${tenth(points[1])} … ${tenth(points[n - 2])},${tenth(points[n - 1])}`;
+    this.operations.push(`path ${n / 2} points ${ends} ${paintText(paint)}`);
+  }
+
+  disc(x: number, y: number, radius: number, paint: Paint): void {
+    this.operations.push(`disc ${tenth(x)},${tenth(y)} r ${tenth(radius)} ${paintText(paint)}`);
+  }
+
+  text(x: number, y: number, text: string, style: TextStyle): void {
+    const turn = style.turn === undefined ? "" : ` turn ${style.turn}`;
+    const bold = style.bold === true ? " bold" : "";
+    const how = `${style.ink ?? "grey"} ${style.align ?? "start"}${bold}${turn}`;
+    this.operations.push(`text ${tenth(x)},${tenth(y)} ${JSON.stringify(text)} ${how}`);
+  }
+
+  heatMap(box: Box, map: HeatMap): void {
+    const first = Array.from({ length: Math.min(8, map.columns) }, (_, c) => entryOf(map.scale, map.values[c] as number));
+    const what = `${map.rows} x ${map.columns} ${map.scale.kind}`;
+    this.operations.push(`heatMap ${boxText(box)} ${what} first row ${first.join(" ")}`);
+  }
+
+  region(box: Box, locate: Locate): void {
+    this.regions.push({ box, locate });
+    this.operations.push(`region ${boxText(box)}`);
+  }
+
+  textWidth(text: string, style: TextStyle): number {
+    return estimateWidth(text, style);
+  }
+}
+
+function tenth(value: number | undefined): string {
+  return String(Math.round((value ?? Number.NaN) * 10) / 10);
+}
+
+function boxText(box: Box): string {
+  return `${tenth(box.x)},${tenth(box.y)} ${tenth(box.width)}x${tenth(box.height)}`;
+}
+
+function paintText(paint: Paint): string {
+  return Object.entries(paint).map(([key, value]) => `${key}=${Array.isArray(value) ? value.join("/") : value}`).join(" ");
+}
