@@ -1,0 +1,262 @@
+// The package as a stranger gets it: packed, installed offline into an empty folder, imported, type-checked, weighed.
+import { execFileSync, spawnSync } from "node:child_process";
+import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { gzipSync } from "node:zlib";
+import { build } from "esbuild";
+import { publint } from "publint";
+import { formatMessage } from "publint/utils";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+
+const kRoot = join(import.meta.dirname, "../..");
+const kManifest = JSON.parse(readFileSync(join(kRoot, "package.json"), "utf8")) as Record<string, unknown>;
+
+let folder = "";
+let tarball = "";
+let files: string[] = [];
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), "posenc-package-"));
+  const packed = execFileSync("npm", ["pack", "--json", "--ignore-scripts", "--pack-destination", folder], { cwd: kRoot, encoding: "utf8" });
+  const [{ filename, files: list }] = JSON.parse(packed) as [{ filename: string; files: { path: string }[] }];
+  tarball = join(folder, filename);
+  files = list.map(({ path }) => path);
+  writeFileSync(join(folder, "package.json"), JSON.stringify({ name: "stranger", private: true, type: "module" }));
+  execFileSync("npm", ["install", tarball, "--offline", "--ignore-scripts", "--no-audit", "--no-fund"], { cwd: folder, encoding: "utf8", stdio: "pipe" });
+});
+
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+// Runs a script in the stranger's folder.
+function node(source: string, name = "script.mjs", flags: readonly string[] = []): { status: number | null; stdout: string; stderr: string } {
+  writeFileSync(join(folder, name), source);
+  return spawnSync(process.execPath, [...flags, name], { cwd: folder, encoding: "utf8" });
+}
+
+describe("what is packed", () => {
+  it("holds every file that the manifest leads to, and no source", () => {
+    const leads = JSON.stringify([kManifest.exports, kManifest.main, kManifest.module, kManifest.types]).match(/\.\/[\w./-]+/g)!;
+    for (const path of new Set(leads)) expect(files, path).toContain(path.slice(2));
+    for (const path of ["LICENSE", "README.md", "dist/THIRD-PARTY.txt", "dist/fallback.classic.js"]) expect(files).toContain(path);
+    expect(files.filter((path) => !/^(dist\/|LICENSE$|README\.md$|package\.json$)/.test(path))).toEqual([]);
+  });
+
+  it("brings no other package along", () => {
+    expect(readdirSync(join(folder, "node_modules")).filter((name) => !name.startsWith("."))).toEqual(["posenc"]);
+  });
+
+  it("satisfies publint", async () => {
+    const { messages } = await publint({ pkgDir: join(folder, "node_modules/posenc"), level: "suggestion", strict: true, pack: false });
+    const manifest = JSON.parse(readFileSync(join(folder, "node_modules/posenc/package.json"), "utf8")) as Record<string, unknown>;
+    expect(messages.map((message) => formatMessage(message, manifest))).toEqual([]);
+  });
+
+  it("resolves with types for every kind of consumer", () => {
+    const result = spawnSync(process.execPath, [join(kRoot, "node_modules/@arethetypeswrong/cli/dist/index.js"), tarball,
+      "--profile", "esm-only", "--no-definitely-typed", "--exclude-entrypoints", "posenc.js", "posenc.wasm", "--format", "ascii", "--no-color"], { encoding: "utf8", cwd: folder });
+    expect(result.stdout + result.stderr).toContain("No problems found");
+    expect(result.status).toBe(0);
+  });
+});
+
+describe("a good script", () => {
+  it("gets the numbers of the notes", () => {
+    const { status, stdout, stderr } = node(`
+      import { alibi, attention, bias, embed, encode, info, rope, rotate, sinusoidal } from "posenc";
+      const rows = (tensor) => tensor.tolist();
+      console.log(JSON.stringify({
+        three: rows(encode(sinusoidal({ dim: 4 }), [3])),
+        cat: rows(embed([[0.2, -0.5, 0.8, 0.1], [-0.3, 0.4, 0.2, -0.6], [0.7, 0.1, -0.4, 0.3]], sinusoidal({ dim: 4 }))),
+        slope: rows(bias(alibi({ heads: 8 }), { queries: [1], keys: [0] })),
+        turned: rows(rotate([[1, 0]], rope({ dim: 2 }), { positions: [Math.PI / 2] })),
+        even: rows(attention([[1, 0], [0, 1]], [[0, 0], [0, 0]], [[2, 4], [6, 8]]).out),
+        backend: info().backend, version: info().version,
+      }));
+    `);
+    expect(stderr).toBe("");
+    expect(status).toBe(0);
+    const result = JSON.parse(stdout) as Record<"three" | "cat" | "turned" | "even", number[][]> & { slope: number[][][]; backend: string; version: string };
+    const near = (actual: number[], expected: number[], digits: number): void => {
+      expect(actual.length).toBe(expected.length);
+      expected.forEach((value, i) => expect(actual[i]).toBeCloseTo(value, digits));
+    };
+    near(result.three[0]!, [0.1411, -0.99, 0.03, 0.9996], 3.5);
+    near(result.cat[1]!, [0.5414709848, 0.9403023059, 0.2099998333, 0.3999500004], 6);
+    near(result.cat[2]!, [1.609297427, -0.3161468365, -0.3800013333, 1.299800007], 6);
+    expect(result.slope.flat(2)).toEqual([1, 2, 3, 4, 5, 6, 7, 8].map((h) => -(2 ** -h)));
+    near(result.turned[0]!, [0, 1], 6);
+    expect(result.even).toEqual([[4, 6], [4, 6]]);
+    expect(result.backend).toBe("simd");
+    expect(result.version).toBe(kManifest.version);
+  });
+
+  it("runs from posenc/external with the bytes handed in, and from require", () => {
+    const external = node(`
+      import { readFileSync } from "node:fs";
+      import { createRequire } from "node:module";
+      import { encode, init, info, sinusoidal } from "posenc/external";
+      init({ wasm: readFileSync(createRequire(import.meta.url).resolve("posenc/posenc.wasm")) });
+      console.log(encode(sinusoidal({ dim: 2 }), [0]).tolist().join(), info().backend);
+    `);
+    expect(external.stderr).toBe("");
+    expect(external.stdout.trim()).toBe("0,1 simd");
+    const required = node(`
+      const { encode, sinusoidal } = require("posenc");
+      console.log(encode(sinusoidal({ dim: 2 }), [0]).tolist().join());
+    `, "script.cjs", ["--no-warnings"]);
+    expect(required.stderr).toBe("");
+    expect(required.stdout.trim()).toBe("0,1");
+  });
+
+  it("gets the same bits from the plain-JavaScript build", () => {
+    const script = (backend: string): string => `
+      import { createHash } from "node:crypto";
+      import { alibi, attention, encode, info, init, randomNormal, ready, rope, shaw, sinusoidal } from "posenc";
+      init({ backend: "${backend}" });
+      await ready();
+      const hash = createHash("sha256");
+      const add = (tensor) => hash.update(new Uint8Array(tensor.data.buffer, tensor.data.byteOffset, tensor.data.byteLength));
+      add(encode(sinusoidal({ dim: 64 }), [-3, 0, 0.5, 7, 2 ** 40]));
+      const [q, k, v] = [1, 2, 3].map((seed) => randomNormal([4, 37, 16], { seed }));
+      for (const options of [{ causal: true, bias: alibi({ heads: 4 }) }, { rotate: rope({ dim: 16 }) }, { relate: shaw({ dim: 16, clip: 4, seed: 5 }), window: 9 }]) {
+        const { out, weights, lse } = attention(q, k, v, { ...options, weights: true });
+        add(out); add(weights); add(lse);
+      }
+      console.log(info().backend, hash.digest("hex"));
+    `;
+    const [simd, js] = ["simd", "js"].map((backend) => node(script(backend), `${backend}.mjs`));
+    expect(simd!.stderr + js!.stderr).toBe("");
+    const [simdName, simdHash] = simd!.stdout.trim().split(" ");
+    const [jsName, jsHash] = js!.stdout.trim().split(" ");
+    expect([simdName, jsName]).toEqual(["simd", "js"]);
+    expect(simdHash).toMatch(/^[0-9a-f]{64}$/);
+    expect(jsHash).toBe(simdHash);
+  });
+
+  it("has no effect by being imported, and leaves nothing behind when unused", async () => {
+    const { stdout, stderr } = node(`
+      const before = new Set(Object.getOwnPropertyNames(globalThis));
+      let compiled = 0;
+      WebAssembly.Module = class { constructor() { compiled++; } };
+      const posenc = await import("posenc");
+      const after = Object.getOwnPropertyNames(globalThis).filter((name) => !before.has(name));
+      console.log(JSON.stringify([after, compiled, process.listenerCount("uncaughtException"), process.listenerCount("unhandledRejection"), Object.keys(posenc).length > 20]));
+    `);
+    expect(stderr).toBe("");
+    expect(JSON.parse(stdout)).toEqual([[], 0, 0, 0, true]);
+    writeFileSync(join(folder, "unused.mjs"), `import { alibi, schemes } from "posenc"; import "posenc";`);
+    const { outputFiles } = await build({ entryPoints: [join(folder, "unused.mjs")], bundle: true, write: false, format: "esm", minify: true, logLevel: "error", absWorkingDir: folder });
+    expect(outputFiles[0]!.text.trim()).toBe("");
+  });
+
+  it("imports the elements where there is no document, and renders without one", () => {
+    const { status, stdout, stderr } = node(`
+      import "posenc/elements";
+      import { renderSVG } from "posenc/render";
+      console.log(renderSVG("embed", { scheme: "sinusoidal", positions: 8, dim: 8 }).slice(0, 4));
+    `);
+    expect(stderr).toBe("");
+    expect(status).toBe(0);
+    expect(stdout.trim()).toBe("<svg");
+  });
+});
+
+describe("a bad script", () => {
+  it("is told what was wrong, with what is allowed, and goes on", () => {
+    const { status, stdout, stderr } = node(`
+      import { PosencError, alibi, attention, encode, rope, sinusoidal } from "posenc";
+      const told = [];
+      const tries = [() => alibi({ heads: 0 }), () => alibi({ head: 8 }), () => attention([[1]], [[1]], [[1]], { bias: rope({ dim: 2 }) }),
+        () => encode(sinusoidal({ dim: 4 }), [NaN]), () => encode(alibi({ heads: 2 }), 4)];
+      for (const attempt of tries) {
+        try { attempt(); told.push("no error"); }
+        catch (error) {
+          const { code, argument, given, allowed, message } = error;
+          told.push({ ours: error instanceof PosencError, range: error instanceof RangeError, type: error instanceof TypeError, code, argument, given, allowed, message });
+        }
+      }
+      told.push(encode(sinusoidal({ dim: 2 }), [0]).tolist());
+      console.log(JSON.stringify(told));
+    `);
+    expect(stderr).toBe("");
+    expect(status).toBe(0);
+    const told = JSON.parse(stdout) as Record<string, unknown>[];
+    for (const error of told.slice(0, 5)) {
+      expect(error).toMatchObject({ ours: true });
+      for (const key of ["argument", "given", "allowed", "message"]) expect(error[key], key).toEqual(expect.any(String));
+    }
+    expect(told[0]).toMatchObject({ code: "out-of-range", argument: "heads", given: "0", allowed: "an integer from 1 to 1024", range: true });
+    expect(told[0]!.message).toBe("alibi: heads must be an integer from 1 to 1024, got 0");
+    expect(told[1]).toMatchObject({ code: "unknown-option", type: true });
+    expect(told[1]!.message).toContain("heads");
+    expect(told[2]).toMatchObject({ code: "wrong-slot", argument: "bias" });
+    expect(told[3]).toMatchObject({ argument: "positions" });
+    expect(told[4]).toMatchObject({ code: "wrong-slot" });
+    expect(told[5]).toEqual([[0, 1]]);
+  });
+
+  it("does not compile: a misplaced scheme is a type error", () => {
+    writeFileSync(join(folder, "consumer.ts"), `
+      import { alibi, attention, encode, rope, rotate, schemes, shaw, sinusoidal, PosencError, type Tensor } from "posenc";
+      import "posenc/elements";
+      import { renderSVG } from "posenc/render";
+      const q = [[1, 2], [3, 4]];
+      const table: Tensor = encode(sinusoidal({ dim: 4, layout: "half" }), 4);
+      const out: Tensor = attention(q, q, q, { causal: true, rotate: rope({ dim: 2 }), bias: alibi({ heads: 1 }), relate: shaw({ dim: 2, clip: 2 }) }).out;
+      const heads: number = alibi({ heads: 8 }).heads;
+      const svg: string = renderSVG("embed", {});
+      const names: string[] = schemes.map((scheme) => scheme.name);
+      // @ts-expect-error -- a rotate scheme is no bias
+      attention(q, q, q, { bias: rope({ dim: 2 }) });
+      // @ts-expect-error -- a bias is no rotate scheme
+      rotate(q, alibi({ heads: 1 }));
+      // @ts-expect-error -- a relate scheme has no table of positions
+      encode(shaw({ dim: 2, clip: 2 }), 4);
+      // @ts-expect-error -- heads is required
+      alibi({});
+      // @ts-expect-error -- no such layout
+      rope({ dim: 2, layout: "quarter" });
+      // @ts-expect-error -- no such option
+      attention(q, q, q, { casual: true });
+      export { table, out, heads, svg, names, PosencError };
+    `);
+    for (const [module, moduleResolution] of [["NodeNext", "NodeNext"], ["ESNext", "Bundler"]]) {
+      const result = spawnSync(process.execPath, [join(kRoot, "node_modules/typescript/bin/tsc"), "--ignoreConfig", "consumer.ts", "--noEmit", "--strict", "--types", "",
+        "--exactOptionalPropertyTypes", "--target", "ES2022", "--lib", "ES2022,DOM,DOM.Iterable", "--module", module!, "--moduleResolution", moduleResolution!, "--pretty", "false"],
+      { cwd: folder, encoding: "utf8" });
+      expect(result.stdout + result.stderr, moduleResolution).toBe("");
+    }
+  });
+});
+
+describe("size", () => {
+  const dist = join(kRoot, "dist");
+  const gzipped = (path: string): number => gzipSync(readFileSync(path), { level: 9 }).length;
+  // An entry with all that it imports before it runs.
+  const closure = (entry: string, seen = new Set<string>()): Set<string> => {
+    if (seen.has(entry)) return seen;
+    seen.add(entry);
+    for (const match of readFileSync(entry, "utf8").matchAll(/(?:\bfrom|\bimport)\s*"(\.[^"]+)"/g)) closure(join(dirname(entry), match[1]!), seen);
+    return seen;
+  };
+  const weight = (entry: string): number => [...closure(join(dist, entry))].reduce((sum, path) => sum + gzipped(path), 0);
+
+  it("is at most 90 kB gzipped for the core with wasm inlined, 150 kB with all figures", () => {
+    const sizes = { core: weight("index.js"), figures: weight("elements.js"), classic: gzipped(join(dist, "posenc.js")), fallback: gzipped(join(dist, "fallback.js")), wasm: statSync(join(dist, "posenc.wasm")).size };
+    console.log(`measured: gzipped bytes ${JSON.stringify(sizes)}`);
+    expect(sizes.core).toBeGreaterThan(10_000);
+    expect(sizes.core).toBeLessThanOrEqual(90_000);
+    expect(sizes.figures).toBeLessThanOrEqual(150_000);
+    expect(sizes.classic).toBeLessThanOrEqual(150_000);
+  });
+
+  it("holds the module once, whatever a page imports", () => {
+    const bytes = readFileSync(join(kRoot, "build/wasm/posenc_bytes.mjs"), "utf8").slice(2000, 2200);
+    const holders = readdirSync(dist, { recursive: true, encoding: "utf8" }).filter((path) => path.endsWith(".js") && readFileSync(join(dist, path), "utf8").includes(bytes));
+    expect(holders.filter((path) => path !== "posenc.js").length).toBe(1);
+    expect(existsSync(join(dist, "external.js"))).toBe(true);
+    const owner = join(dist, holders.find((path) => path !== "posenc.js")!);
+    for (const entry of ["index.js", "elements.js", "render.js"]) expect(closure(join(dist, entry)), entry).toContain(owner);
+  });
+});
