@@ -3,6 +3,7 @@
 //   o_i  = sum_j softmax_j(s_ij) (v_j + a^V(i, j))
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -55,6 +56,11 @@ struct AttentionCall {
   const double* key_lengths = nullptr;     // (B) keys of index >= length are masked
   bool allow_non_finite = false;           // NaN and Inf are let through where visible, never where masked
 };
+
+// 1 / sqrt(d), the paper's scale; 1 where there are no channels.
+inline double default_scale(std::size_t width) {
+  return width == 0 ? 1 : 1 / std::sqrt(static_cast<double>(width));
+}
 
 // Memory beside the arguments: O((Tq + Tk) d). A row without a visible key has zero output, zero weights, lse -inf.
 // Errors: shape and head-count mismatches between schemes and operands, `not-finite` inputs, `out-of-range` overflow.
