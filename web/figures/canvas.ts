@@ -1,6 +1,18 @@
 // The canvas back end: device pixels, edges snapped to them, heat maps without smoothing.
 import { rasterOf } from "./shrink.js";
-import { defaultSize, locateCell, type BackEnd, type Box, type Cell, type HeatMap, type Ink, type Locate, type Paint, type TextStyle } from "./surface.js";
+import {
+  defaultSize,
+  locateCell,
+  type BackEnd,
+  type Box,
+  type Cell,
+  type HeatMap,
+  type Ink,
+  type Locate,
+  type Paint,
+  type Run,
+  type TextStyle,
+} from "./surface.js";
 import type { Palette, Theme } from "./theme.js";
 
 // The smallest budget among browsers (iOS Safari's), and Chromium's longest side.
@@ -14,7 +26,13 @@ export class CanvasBackEnd implements BackEnd {
   readonly ratio: number;
 
   /** Sizes and clears `canvas` for a drawing of width x height CSS pixels. */
-  constructor(canvas: HTMLCanvasElement, private readonly theme: Theme, width: number, height: number, ratio: number) {
+  constructor(
+    canvas: HTMLCanvasElement,
+    private readonly theme: Theme,
+    width: number,
+    height: number,
+    ratio: number,
+  ) {
     const largest = Math.min(Math.sqrt(mostPixels / (width * height)), longestSide / Math.max(width, height));
     this.ratio = Math.min(ratio, largest);
     const pixelWidth = Math.max(1, Math.round(width * this.ratio));
@@ -80,8 +98,16 @@ export class CanvasBackEnd implements BackEnd {
     this.finish(paint);
   }
 
-  text(x: number, y: number, text: string, style: TextStyle): void {
+  text(x: number, y: number, text: string | readonly Run[], style: TextStyle): void {
     const c = this.context;
+    if (typeof text !== "string") {
+      let at = x;
+      for (const run of text) {
+        this.text(at, y, run.text, { ...style, ...run });
+        at += this.textWidth(run.text, { ...style, ...run });
+      }
+      return;
+    }
     this.font(style);
     c.globalAlpha = 1;
     c.fillStyle = this.ink(style.ink ?? "grey");

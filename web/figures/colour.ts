@@ -2,9 +2,7 @@
 // map of signed values has its zero at entry 127 exactly, and that entry is the paper.
 
 /** What colours mean: signed values about zero, or amounts from `min` to `max`. */
-export type ColourScale =
-  | { kind: "signed"; extent: number }
-  | { kind: "amount"; min: number; max: number };
+export type ColourScale = { kind: "signed"; extent: number } | { kind: "amount"; min: number; max: number };
 
 export type Rgb = readonly [number, number, number];
 
@@ -14,8 +12,23 @@ const zeroEntry = 127;
 
 // Viridis (van der Walt and Smith, 2015) at seventeen points; between them it is straight to within 2 of 255.
 const viridis = [
-  "#440154", "#48186a", "#472d7b", "#424086", "#3b528b", "#33638d", "#2c728e", "#26828e", "#21918c", "#1fa088",
-  "#28ae80", "#3fbc73", "#5ec962", "#84d44b", "#addc30", "#d8e219", "#fde725",
+  "#440154",
+  "#48186a",
+  "#472d7b",
+  "#424086",
+  "#3b528b",
+  "#33638d",
+  "#2c728e",
+  "#26828e",
+  "#21918c",
+  "#1fa088",
+  "#28ae80",
+  "#3fbc73",
+  "#5ec962",
+  "#84d44b",
+  "#addc30",
+  "#d8e219",
+  "#fde725",
 ];
 // ColorBrewer's RdBu without its middle, from near zero outwards.
 const reds = ["#fbdcc9", "#f3a683", "#d6604d", "#b2182b", "#780a24"];
@@ -48,8 +61,9 @@ export function signedTable(dark: boolean, paper: Rgb, warm: Rgb, cool: Rgb, bla
 export function entryOf(scale: ColourScale, value: number): number {
   if (Number.isNaN(value)) return blankEntry;
   const u =
-    scale.kind === "signed" ? zeroEntry + (zeroEntry * value) / (scale.extent || 1)
-    : (lastEntry * (value - scale.min)) / (scale.max - scale.min || 1);
+    scale.kind === "signed"
+      ? zeroEntry + (zeroEntry * value) / (scale.extent || 1)
+      : (lastEntry * (value - scale.min)) / (scale.max - scale.min || 1);
   return u <= 0 ? 0 : u >= lastEntry ? lastEntry : Math.round(u);
 }
 

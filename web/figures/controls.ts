@@ -17,7 +17,9 @@ let serial = 0;
 
 /** Makes an element; properties only, never markup. */
 export function make<K extends keyof HTMLElementTagNameMap>(
-  tag: K, properties: Partial<HTMLElementTagNameMap[K]> & { class?: string } = {}, attributes: Record<string, string> = {},
+  tag: K,
+  properties: Partial<HTMLElementTagNameMap[K]> & { class?: string } = {},
+  attributes: Record<string, string> = {},
   children: readonly (Node | string)[] = [],
 ): HTMLElementTagNameMap[K] {
   const { class: className, ...rest } = properties as Record<string, unknown> & { class?: string };
@@ -34,7 +36,8 @@ export function makeControl(field: Field, changed: Changed): Control {
   if (field.sentence !== undefined) label.title = field.sentence;
   const root = make("div", { class: "field" }, { part: "field" });
   switch (field.kind) {
-    case "range": return rangeControl(field, id, label, root, changed);
+    case "range":
+      return rangeControl(field, id, label, root, changed);
     case "choice": {
       const options = field.choices.map((c) => make("option", { value: c.value, textContent: c.label }));
       const select = make("select", { id }, { part: "select" }, options);
@@ -69,7 +72,13 @@ export function makeControl(field: Field, changed: Changed): Control {
 
 const logSteps = 1000;
 
-function rangeControl(field: RangeField, id: string, label: HTMLLabelElement, root: HTMLElement, changed: Changed): Control {
+function rangeControl(
+  field: RangeField,
+  id: string,
+  label: HTMLLabelElement,
+  root: HTMLElement,
+  changed: Changed,
+): Control {
   const input = make("input", { id, type: "range" }, { part: "slider" });
   const output = make("output", {}, { for: id, "aria-live": "off", part: "value" });
   const write = field.format ?? ((value: number): string => book(value, { significant: 3 }));
@@ -110,7 +119,11 @@ function rangeControl(field: RangeField, id: string, label: HTMLLabelElement, ro
   };
   root.append(label, output);
   if (field.play === true) {
-    const button = make("button", { type: "button", textContent: "play" }, { "aria-label": `Play ${field.label}`, part: "play" });
+    const button = make(
+      "button",
+      { type: "button", textContent: "play" },
+      { "aria-label": `Play ${field.label}`, part: "play" },
+    );
     const size = (): number => field.step ?? (field.integer === true ? 1 : (high - low) / 200);
     const step = (): void => {
       const next = (last ?? low) + size();

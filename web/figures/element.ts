@@ -3,8 +3,18 @@ import { ready } from "../src/index.js";
 import { CanvasBackEnd } from "./canvas.js";
 import { make, makeControl, type Control } from "./controls.js";
 import {
-  allFields, attributeName, checkValue, completeValues, stateOf,
-  type Cells, type ChoiceField, type Field, type Figure, type State, type Value, type Values,
+  allFields,
+  attributeName,
+  checkValue,
+  completeValues,
+  stateOf,
+  type Cells,
+  type ChoiceField,
+  type Field,
+  type Figure,
+  type State,
+  type Value,
+  type Values,
 } from "./figure.js";
 import { count } from "./format.js";
 import { drawPage, pageHeight, pageSvg, readingText } from "./page.js";
@@ -150,12 +160,15 @@ export class FigureElement extends Base {
       void this.#start();
       return;
     }
-    const observer = new IntersectionObserver((entries) => {
-      if (entries.some((entry) => entry.isIntersecting)) {
-        observer.disconnect();
-        void this.#start();
-      }
-    }, { rootMargin: "400px" });
+    const observer = new IntersectionObserver(
+      (entries) => {
+        if (entries.some((entry) => entry.isIntersecting)) {
+          observer.disconnect();
+          void this.#start();
+        }
+      },
+      { rootMargin: "400px" },
+    );
     observer.observe(this);
     this.#release.push(() => observer.disconnect());
   }
@@ -261,7 +274,8 @@ export class FigureElement extends Base {
     const changed = new Set(records.map((record) => record.attributeName));
     for (const name of [...this.#own.keys()]) {
       const attribute = attributeName(name);
-      if (changed.has(attribute) && this.getAttribute(attribute) !== String(this.#own.get(name))) this.#own.delete(name);
+      if (changed.has(attribute) && this.getAttribute(attribute) !== String(this.#own.get(name)))
+        this.#own.delete(name);
     }
     this.#schedule();
   }
@@ -294,8 +308,10 @@ export class FigureElement extends Base {
     if (final) {
       const { row, column } = stateOf(this.#figure, this.#state.values, this.#state.model, cell);
       this.#hover = undefined;
-      for (const [axis, place] of [[this.#cells.row, cell.row === undefined ? undefined : row],
-        [this.#cells.column, cell.column === undefined ? undefined : column]] as const) {
+      for (const [axis, place] of [
+        [this.#cells.row, cell.row === undefined ? undefined : row],
+        [this.#cells.column, cell.column === undefined ? undefined : column],
+      ] as const) {
         if (!axis || place === undefined) continue;
         this.#own.set(axis.name, (axis.from ?? 0) + place);
         this.#reflect(axis.name, (axis.from ?? 0) + place);
@@ -315,18 +331,39 @@ export class FigureElement extends Base {
     const { row, column, transposed = false } = this.#cells;
     if (!this.#state || event.altKey || event.metaKey) return;
     const [across, along] = transposed ? [row, column] : [column, row];
-    const at = transposed ? { across: this.#state.row, along: this.#state.column } : { across: this.#state.column, along: this.#state.row };
+    const at = transposed
+      ? { across: this.#state.row, along: this.#state.column }
+      : { across: this.#state.column, along: this.#state.row };
     const step = event.shiftKey ? 10 : 1;
     switch (event.key) {
-      case "ArrowLeft": at.across -= step; break;
-      case "ArrowRight": at.across += step; break;
-      case "ArrowUp": at.along -= step; break;
-      case "ArrowDown": at.along += step; break;
-      case "PageUp": at.along -= 10; break;
-      case "PageDown": at.along += 10; break;
-      case "Home": at.across = 0; if (event.ctrlKey) at.along = 0; break;
-      case "End": at.across = Infinity; if (event.ctrlKey) at.along = Infinity; break;
-      default: return;
+      case "ArrowLeft":
+        at.across -= step;
+        break;
+      case "ArrowRight":
+        at.across += step;
+        break;
+      case "ArrowUp":
+        at.along -= step;
+        break;
+      case "ArrowDown":
+        at.along += step;
+        break;
+      case "PageUp":
+        at.along -= 10;
+        break;
+      case "PageDown":
+        at.along += 10;
+        break;
+      case "Home":
+        at.across = 0;
+        if (event.ctrlKey) at.along = 0;
+        break;
+      case "End":
+        at.across = Infinity;
+        if (event.ctrlKey) at.along = Infinity;
+        break;
+      default:
+        return;
     }
     event.preventDefault();
     const bound = (value: number, total: number | undefined): number => Math.max(0, Math.min((total ?? 1) - 1, value));
@@ -402,8 +439,11 @@ export class FigureElement extends Base {
       tablist.replaceChildren();
       tablist.hidden = !field || field.choices.length < 2;
       for (const { value, label } of field?.choices ?? []) {
-        const tab = make("button", { type: "button", textContent: label, id: `tab-${value}` },
-          { role: "tab", "aria-controls": "panel", part: "tab" });
+        const tab = make(
+          "button",
+          { type: "button", textContent: label, id: `tab-${value}` },
+          { role: "tab", "aria-controls": "panel", part: "tab" },
+        );
         tab.addEventListener("click", () => this.#changed((field as ChoiceField).name, value, true));
         tab.addEventListener("keydown", (event) => this.#tabKey(event));
         tablist.append(tab);
@@ -478,10 +518,16 @@ export class FigureElement extends Base {
     parts.caption.textContent = figure.caption(state);
     parts.summary.textContent = figure.summary(state);
     parts.readout.replaceChildren(
-      ...figure.readout(state).map((reading) =>
-        make("span", {}, { part: "reading" }, [
-          reading.label, " ", make("b", { textContent: reading.value }), reading.unit === undefined ? "" : ` ${reading.unit}`,
-        ])),
+      ...figure
+        .readout(state)
+        .map((reading) =>
+          make("span", {}, { part: "reading" }, [
+            reading.label,
+            " ",
+            make("b", { textContent: reading.value }),
+            reading.unit === undefined ? "" : ` ${reading.unit}`,
+          ]),
+        ),
     );
     const live = this.#cells.row !== undefined || this.#cells.column !== undefined;
     parts.drawing.classList.toggle("still", !live);
@@ -512,20 +558,33 @@ export class FigureElement extends Base {
   #syncCode(state: State<unknown>): void {
     const code = this.#figure.code?.(state);
     if (!code) return;
-    const blocks: [string, string | undefined][] = [["JavaScript", code.javascript], ["NumPy", code.numpy]];
-    this.#parts.codeBlocks.replaceChildren(...blocks.flatMap(([language, program]) => {
-      if (program === undefined) return [];
-      const copy = make("button", { type: "button", textContent: "copy" }, { "aria-label": `Copy the ${language} code` });
-      const pre = make("pre", { textContent: program, tabIndex: 0 }, { role: "region", "aria-label": `${language} code` });
-      copy.addEventListener("click", () => {
-        void copyText(program).then((copied) => {
-          if (!copied) getSelection()?.selectAllChildren(pre);
-          copy.textContent = copied ? "copied" : "selected";
-          setTimeout(() => (copy.textContent = "copy"), 2000);
+    const blocks: [string, string | undefined][] = [
+      ["JavaScript", code.javascript],
+      ["NumPy", code.numpy],
+    ];
+    this.#parts.codeBlocks.replaceChildren(
+      ...blocks.flatMap(([language, program]) => {
+        if (program === undefined) return [];
+        const copy = make(
+          "button",
+          { type: "button", textContent: "copy" },
+          { "aria-label": `Copy the ${language} code` },
+        );
+        const pre = make(
+          "pre",
+          { textContent: program, tabIndex: 0 },
+          { role: "region", "aria-label": `${language} code` },
+        );
+        copy.addEventListener("click", () => {
+          void copyText(program).then((copied) => {
+            if (!copied) getSelection()?.selectAllChildren(pre);
+            copy.textContent = copied ? "copied" : "selected";
+            setTimeout(() => (copy.textContent = "copy"), 2000);
+          });
         });
-      });
-      return [make("div", { class: "line" }, {}, [language, copy]), pre];
-    }));
+        return [make("div", { class: "line" }, {}, [language, copy]), pre];
+      }),
+    );
   }
 
   #syncTable(state: State<unknown>): void {
@@ -535,15 +594,37 @@ export class FigureElement extends Base {
     const columns = sampled(data.header.length, mostTableColumns);
     const cut = rows.length < data.rows || columns.length < data.header.length;
     const table = make("table");
-    const note = cut ? `: ${rows.length} of ${count(data.rows, "row")}, ${columns.length} of ${count(data.header.length, "column")} (CSV has all)` : "";
+    const note = cut
+      ? `: ${rows.length} of ${count(data.rows, "row")}, ${columns.length} of ` +
+        `${count(data.header.length, "column")} (CSV has all)`
+      : "";
     table.append(make("caption", { textContent: `${this.#figure.title(state)}${note}` }));
     const heads = columns.map((c) => make("th", { textContent: data.header[c] ?? "" }, { scope: "col" }));
     table.append(make("thead", {}, {}, [make("tr", {}, {}, heads)]));
-    table.append(make("tbody", {}, {}, rows.map((r) => make("tr", {}, {}, columns.map((c, k) => {
-      const value = data.cell(r, c);
-      const textContent = typeof value === "string" ? value : Number.isNaN(value) ? "" : String(Number(value.toPrecision(6))).replace("-", "\u2212");
-      return k === 0 ? make("th", { textContent }, { scope: "row" }) : make("td", { textContent });
-    })))));
+    table.append(
+      make(
+        "tbody",
+        {},
+        {},
+        rows.map((r) =>
+          make(
+            "tr",
+            {},
+            {},
+            columns.map((c, k) => {
+              const value = data.cell(r, c);
+              const textContent =
+                typeof value === "string"
+                  ? value
+                  : Number.isNaN(value)
+                    ? ""
+                    : String(Number(value.toPrecision(6))).replace("-", "\u2212");
+              return k === 0 ? make("th", { textContent }, { scope: "row" }) : make("td", { textContent });
+            }),
+          ),
+        ),
+      ),
+    );
     this.#parts.scroll.replaceChildren(table);
   }
 
@@ -600,23 +681,37 @@ function makeParts() {
   const panel = make("div", { id: "panel" }, {}, [drawing]);
   const controls = make("div", { class: "controls", hidden: true }, { part: "controls" });
   const more = make("div", { class: "controls" });
-  const moreDetails = make("details", { class: "more", hidden: true }, {}, [make("summary", { textContent: "more settings" }), more]);
-  const readout = make("output", { class: "readout" }, { "aria-live": "off", part: "readout", "aria-label": "reading" });
+  const moreDetails = make("details", { class: "more", hidden: true }, {}, [
+    make("summary", { textContent: "more settings" }),
+    more,
+  ]);
+  const readout = make(
+    "output",
+    { class: "readout" },
+    { "aria-live": "off", part: "readout", "aria-label": "reading" },
+  );
   const png = action("PNG", "Save the picture as PNG");
   const svg = action("SVG", "Save the picture as SVG");
   const csv = action("CSV", "Save the numbers as CSV");
   const npy = action("NPY", "Save the array for NumPy");
   const json = action("JSON", "Save the settings and numbers as JSON");
-  const code = action("code", "Show the code that makes these numbers", { "aria-expanded": "false", "aria-controls": "code" });
+  const code = action("code", "Show the code that makes these numbers", {
+    "aria-expanded": "false",
+    "aria-controls": "code",
+  });
   const actions = make("div", { class: "actions" }, { part: "actions" }, [png, svg, csv, code]);
   const footer = make("footer", {}, {}, [readout, actions]);
   const caption = make("figcaption", { class: "caption" }, { part: "caption" });
   const codeBlocks = make("div");
   const codePanel = make("div", { class: "code", id: "code", hidden: true }, { part: "code" }, [
-    codeBlocks, make("div", { class: "line" }, {}, ["the numbers as", npy, json]),
+    codeBlocks,
+    make("div", { class: "line" }, {}, ["the numbers as", npy, json]),
   ]);
   const scroll = make("div", { class: "scroll", tabIndex: 0 }, { role: "region", "aria-label": "numbers" });
-  const details = make("details", {}, { part: "table" }, [make("summary", { textContent: "the numbers as a table" }), scroll]);
+  const details = make("details", {}, { part: "table" }, [
+    make("summary", { textContent: "the numbers as a table" }),
+    scroll,
+  ]);
   const summary = make("p", { class: "hidden", id: "summary" });
   const help = make("p", { class: "hidden", id: "help" });
   const live = make("div", { class: "hidden" }, { role: "status", "aria-live": "polite" });
@@ -626,11 +721,48 @@ function makeParts() {
   const head = make("header", {}, {}, [title, tablist]);
   const content = make("div", {}, {}, [panel]);
   const figure = make("figure", { class: "figure" }, { part: "figure", "aria-labelledby": "title" }, [
-    head, content, fault, controls, moreDetails, footer, caption, codePanel, details, summary, help, live,
+    head,
+    content,
+    fault,
+    controls,
+    moreDetails,
+    footer,
+    caption,
+    codePanel,
+    details,
+    summary,
+    help,
+    live,
   ]);
   return {
-    figure, title, tablist, canvas, drawing, panel, controls, more, moreDetails, readout, png, svg, csv, npy, json, code, caption,
-    codeBlocks, codePanel, footer, scroll, details, summary, help, live, faultText, fault, content,
+    figure,
+    title,
+    tablist,
+    canvas,
+    drawing,
+    panel,
+    controls,
+    more,
+    moreDetails,
+    readout,
+    png,
+    svg,
+    csv,
+    npy,
+    json,
+    code,
+    caption,
+    codeBlocks,
+    codePanel,
+    footer,
+    scroll,
+    details,
+    summary,
+    help,
+    live,
+    faultText,
+    fault,
+    content,
   };
 }
 
@@ -646,8 +778,12 @@ export function defineElement(figure: Figure): void {
     Object.defineProperty(Element.prototype, attribute, {
       configurable: true,
       enumerable: true,
-      get(this: FigureElement) { return this.getValue(attribute); },
-      set(this: FigureElement, value: Value) { this.setValue(attribute, value); },
+      get(this: FigureElement) {
+        return this.getValue(attribute);
+      },
+      set(this: FigureElement, value: Value) {
+        this.setValue(attribute, value);
+      },
     });
   }
   customElements.define(name, Element);

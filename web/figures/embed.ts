@@ -1,6 +1,16 @@
 // <posenc-embed>: an embedding table as the stripes of a heat map, as waves over position, as clock hands.
 import { arange, encode, frequencies, type EmbedScheme } from "../src/index.js";
-import { choice, cursorField, defineFigure, range, text, type ChoiceField, type Code, type State, type Values } from "./figure.js";
+import {
+  choice,
+  cursorField,
+  defineFigure,
+  range,
+  text,
+  type ChoiceField,
+  type Code,
+  type State,
+  type Values,
+} from "./figure.js";
 import { book, count } from "./format.js";
 import { valueTicks } from "./marks.js";
 import { drawMatrix, matrixHeight } from "./matrix.js";
@@ -34,22 +44,30 @@ const mostCircles = 48;
 export const embed = defineFigure<Model>({
   name: "embed",
   attributes: {
-    scheme: "The embed scheme, \"sinusoidal\" by default.",
+    scheme: 'The embed scheme, "sinusoidal" by default.',
     positions: "How many positions, 1 to 8192; 96 by default.",
     start: "The first position; 0 by default.",
     dim: "The width of the encoding.",
     base: "The base of the wavelengths.",
     layout: "How the columns are laid out.",
     view: "heatmap, waves or circle.",
-    waves: "Dimensions drawn as waves, such as \"0 4 8 12\"; four of them, evenly spaced, by default.",
+    waves: 'Dimensions drawn as waves, such as "0 4 8 12"; four of them, evenly spaced, by default.',
     position: "The position of the cursor.",
     dimension: "The dimension of the cursor.",
   },
 
   tabs: (_, model) => {
-    const views = [{ value: "heatmap", label: "heat map" }, { value: "waves", label: "waves" }];
+    const views = [
+      { value: "heatmap", label: "heat map" },
+      { value: "waves", label: "waves" },
+    ];
     const pairs = !model || model.roles.some((role) => role !== undefined);
-    return choice("view", "view", "heatmap", pairs ? [...views, { value: "circle", label: "circles" }] : views) as ChoiceField;
+    return choice(
+      "view",
+      "view",
+      "heatmap",
+      pairs ? [...views, { value: "circle", label: "circles" }] : views,
+    ) as ChoiceField;
   },
 
   fields: (values) => {
@@ -58,12 +76,17 @@ export const embed = defineFigure<Model>({
     const start = Number(values.start ?? 0);
     const order = values.order === "cos-sin" ? "cos\u2013sin" : "sin\u2013cos";
     const layouts = [
-      { value: "interleaved", label: `interleaved, ${order}` }, { value: "half", label: `halves, ${order}` },
+      { value: "interleaved", label: `interleaved, ${order}` },
+      { value: "half", label: `halves, ${order}` },
     ];
     return [
       values.view === "circle"
-        ? range("position", "position", undefined, start, start + positions - 1,
-            { integer: true, least: null, most: null, play: true })
+        ? range("position", "position", undefined, start, start + positions - 1, {
+            integer: true,
+            least: null,
+            most: null,
+            play: true,
+          })
         : cursorField("position", "The position of the cursor."),
       schemeChooser("embed", "sinusoidal"),
       range("positions", "positions", 96, 8, 256, { integer: true, least: 1, most: 8192 }),
@@ -88,8 +111,8 @@ export const embed = defineFigure<Model>({
   },
 
   cells: ({ values, model }) => ({
-    row: { name: "position", count: model.rows, start: Math.min(37, model.rows - 1), from: model.start },
-    column: { name: "dimension", count: model.columns, start: Math.min(22, model.columns - 1) },
+    row: { name: "position", count: model.rows, start: Math.floor(0.39 * model.rows), from: model.start },
+    column: { name: "dimension", count: model.columns, start: Math.floor(0.35 * model.columns) },
     transposed: values.view === "waves",
   }),
 
@@ -105,7 +128,11 @@ export const embed = defineFigure<Model>({
     else {
       const { model, row, column } = state;
       drawMatrix(surface, {
-        values: model.values, rows: model.rows, columns: model.columns, row, column,
+        values: model.values,
+        rows: model.rows,
+        columns: model.columns,
+        row,
+        column,
         scale: { kind: "signed", extent: model.extent },
         rowAxis: { label: "position", name: `position ${book(model.start + row)}`, tick: (i) => book(model.start + i) },
         columnAxis: { name: `dimension ${column}`, binary: true },
@@ -118,11 +145,16 @@ export const embed = defineFigure<Model>({
     count(model.columns, "dimension"),
 
   caption: ({ view, model }) => {
-    if (view === "waves") return "Each band is one dimension over position: neighbours differ in the fast ones, far places in the slow ones.";
+    if (view === "waves")
+      return "Each band is one dimension over position: neighbours differ in the fast ones, far places in slow ones.";
     if (view === "circle") {
-      return "Each pair of dimensions is a clock hand, sine to the right and cosine upwards; the number below is the tokens it takes for one turn.";
+      return (
+        "Each pair of dimensions is a clock hand, sine to the right and cosine upwards; the number below is how many " +
+        "tokens it takes for one turn."
+      );
     }
-    const what = model.wavelengths.length > 0 ? `Sines and cosines of ${count(model.wavelengths.length, "wavelength")}. ` : "";
+    const what =
+      model.wavelengths.length > 0 ? `Sines and cosines of ${count(model.wavelengths.length, "wavelength")}. ` : "";
     return `${what}Arrow keys move the cross-hair; the column at the right and the row below are read out along it.`;
   },
 
@@ -132,17 +164,27 @@ export const embed = defineFigure<Model>({
     return [
       { label: "position", value: book(model.start + row) },
       { label: "dimension", value: String(column), ...(role ? { unit: `(${role.part} of pair ${role.pair})` } : {}) },
-      ...(wavelength === undefined ? [] : [{ label: "wavelength", value: book(wavelength, { significant: 4 }), unit: "tokens" }]),
+      ...(wavelength === undefined
+        ? []
+        : [{ label: "wavelength", value: book(wavelength, { significant: 4 }), unit: "tokens" }]),
       { label: "value", value: book(valueAt(model, row, column), { decimals: 4, signed: true }) },
     ];
   },
 
   summary: ({ values, model, view }) => {
-    const drawing = view === "waves" ? "Waves over position" : view === "circle" ? "Clock hands, one a pair of dimensions," : "Heat map";
+    const drawing =
+      view === "waves"
+        ? "Waves over position"
+        : view === "circle"
+          ? "Clock hands, one a pair of dimensions,"
+          : "Heat map";
     const first = model.wavelengths[0];
     const last = model.wavelengths[model.wavelengths.length - 1];
-    const turns = first === undefined || last === undefined ? ""
-      : ` The first pair of dimensions turns once in ${book(first, { significant: 4 })} tokens, the last in ${book(last, { significant: 5 })}.`;
+    const turns =
+      first === undefined || last === undefined
+        ? ""
+        : ` The first pair of dimensions turns once in ${book(first, { significant: 4 })} tokens, the last in ` +
+          `${book(last, { significant: 5 })}.`;
     return (
       `${drawing} of the ${descriptorOf("embed", String(values.scheme)).title.toLowerCase()} encoding of positions ` +
       `${book(model.start)} to ${book(model.start + model.rows - 1)} in ${count(model.columns, "dimension")}.${turns}`
@@ -168,8 +210,8 @@ function valueAt(model: Model, row: number, column: number): number {
   return model.values[row * model.columns + column] as number;
 }
 
-// Which column is whose sine or cosine, read off the table itself: at position 0 a sine is 0 and a cosine is not, and the
-// k-th of either belongs to pair k in every layout.
+// Which column is whose sine or cosine, read off the table itself: at position 0 a sine is 0 and a cosine is not, and
+// the k-th of either belongs to pair k in every layout.
 function pairsOf(scheme: EmbedScheme, columns: number): Pick<Model, "wavelengths" | "roles"> {
   let wavelengths: number[];
   try {
@@ -195,7 +237,10 @@ function bandHeight(width: number): number {
 
 // The dimensions drawn, the cursor's among them, in order.
 function chosenWaves(values: Values, model: Model, column: number): number[] {
-  const listed = String(values.waves ?? "").split(/[\s,]+/).filter((word) => /^\d+$/.test(word)).map(Number);
+  const listed = String(values.waves ?? "")
+    .split(/[\s,]+/)
+    .filter((word) => /^\d+$/.test(word))
+    .map(Number);
   const legal = listed.filter((c) => c < model.columns).slice(0, 12);
   const quarter = Math.max(1, Math.floor(model.columns / 4));
   const even = [0, 1, 2, 3].map((k) => k * quarter).filter((c) => c < model.columns);
@@ -220,7 +265,10 @@ function drawWaves(surface: Surface, { model, values, row, column }: Drawn): voi
     const y = (i: number): number => middle - (reach * valueAt(model, i, c)) / model.extent;
     surface.path([left, middle, left + plot, middle], { stroke: "faint" });
     for (const u of k === 0 ? [-1, 1] : []) {
-      surface.text(left - 8, middle - reach * u, book(u * model.extent, { significant: 3 }), { align: "end", size: 11 });
+      surface.text(left - 8, middle - reach * u, book(u * model.extent, { significant: 3 }), {
+        align: "end",
+        size: 11,
+      });
     }
     const points = new Float64Array(2 * model.rows);
     for (let i = 0; i < model.rows; i++) points.set([x(i), y(i)], 2 * i);
@@ -238,7 +286,10 @@ function drawWaves(surface: Surface, { model, values, row, column }: Drawn): voi
       surface.text(left + plot + 16, middle - 8, `dimension ${c}`, { ink: own ? "cool" : "ink" });
       surface.text(left + plot + 16, middle + 8, turn);
     }
-    surface.region({ x: left, y: band * k, width: plot, height: band }, (u) => ({ row: Math.round(u * (model.rows - 1)), column: c }));
+    surface.region({ x: left, y: band * k, width: plot, height: band }, (u) => ({
+      row: Math.round(u * (model.rows - 1)),
+      column: c,
+    }));
   });
   for (const value of valueTicks(model.start, model.start + model.rows - 1, narrow ? 4 : 8)) {
     const place = x(value - model.start);
@@ -289,7 +340,8 @@ function drawCircles(surface: Surface, { model, row, column }: Drawn): void {
     surface.path([x, y - radius, x, y - radius + 4], { stroke: "grey" });
     if (sine >= 0 && cosine >= 0) {
       const at = (r: number): [number, number] => [
-        x + (radius * valueAt(model, r, sine)) / model.extent, y - (radius * valueAt(model, r, cosine)) / model.extent,
+        x + (radius * valueAt(model, r, sine)) / model.extent,
+        y - (radius * valueAt(model, r, cosine)) / model.extent,
       ];
       // The last places of the hand, fading.
       for (let back = Math.min(row, 8); back > 0; back--) {
@@ -302,7 +354,9 @@ function drawCircles(surface: Surface, { model, row, column }: Drawn): void {
     }
     const wavelength = book(model.wavelengths[pair] ?? Number.NaN, { significant: 3 });
     surface.text(x, top + side + 5, wavelength, { align: "middle", size: 11, ink: own ? "cool" : "grey" });
-    surface.region({ x: left, y: top, width: side, height: side + 16 }, () => ({ column: own ? column : Math.max(sine, 0) }));
+    surface.region({ x: left, y: top, width: side, height: side + 16 }, () => ({
+      column: own ? column : Math.max(sine, 0),
+    }));
   });
 }
 
@@ -313,25 +367,33 @@ function codeOf(values: Values, model: Model): Code {
   const made = schemeCode("embed", scheme, values);
   const positions = model.start === 0 ? String(model.rows) : `arange(${model.start}, ${model.start + model.rows})`;
   const names = [scheme, "encode", ...(model.start === 0 ? [] : ["arange"])].join(", ");
-  const javascript = `import { ${names} } from "posenc";\n\nconst table = encode(${made}, ${positions});  // [${model.rows}, ${model.columns}]\n`;
+  const javascript =
+    `import { ${names} } from "posenc";\n\n` +
+    `const table = encode(${made}, ${positions});  // [${model.rows}, ${model.columns}]\n`;
   const numpy = scheme === "sinusoidal" ? numpyOf(values, model) : undefined;
   return numpy === undefined ? { javascript } : { javascript, numpy };
 }
 
 // The paper's law in NumPy, for the options it is usually written with.
 function numpyOf(values: Values, model: Model): string | undefined {
-  const plain = (values.spacing ?? "paper") === "paper" && model.columns % 2 === 0 && Number(values.scale ?? 1) === 1 && values.padIndex === undefined;
+  const plain =
+    (values.spacing ?? "paper") === "paper" &&
+    model.columns % 2 === 0 &&
+    Number(values.scale ?? 1) === 1 &&
+    values.padIndex === undefined;
   if (!plain) return undefined;
   const { rows, columns, start } = model;
   const [first, second] = values.order === "cos-sin" ? ["cos", "sin"] : ["sin", "cos"];
   const halves = values.layout === "half";
   const [left, right] = halves ? [`:${columns / 2}`, `${columns / 2}:`] : ["0::2", "1::2"];
   return [
-    "import numpy as np", "",
+    "import numpy as np",
+    "",
     `positions = np.arange(${start}, ${start + rows})[:, None]`,
     `omega = ${Number(values.base ?? 10000)} ** (-np.arange(0, ${columns}, 2) / ${columns})`,
     `table = np.empty((${rows}, ${columns}), np.float32)`,
     `table[:, ${left}] = np.${first}(positions * omega)`,
-    `table[:, ${right}] = np.${second}(positions * omega)`, "",
+    `table[:, ${right}] = np.${second}(positions * omega)`,
+    "",
   ].join("\n");
 }

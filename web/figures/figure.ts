@@ -149,14 +149,24 @@ export function defineFigure<Model>(figure: Figure<Model>): Figure {
 
 type Given<F extends Field> = Partial<Omit<F, "kind" | "name" | "label" | "value">>;
 
-export function range(name: string, label: string, value: number | undefined, min: number, max: number,
-                      more: Given<RangeField> = {}): RangeField {
+export function range(
+  name: string,
+  label: string,
+  value: number | undefined,
+  min: number,
+  max: number,
+  more: Given<RangeField> = {},
+): RangeField {
   return { kind: "range", name, label, value, min, max, ...more };
 }
 
-export function choice(name: string, label: string, value: string | undefined,
-                       choices: readonly (string | { value: string; label: string })[],
-                       more: Given<ChoiceField> = {}): ChoiceField {
+export function choice(
+  name: string,
+  label: string,
+  value: string | undefined,
+  choices: readonly (string | { value: string; label: string })[],
+  more: Given<ChoiceField> = {},
+): ChoiceField {
   const listed = choices.map((c) => (typeof c === "string" ? { value: c, label: c } : c));
   return { kind: "choice", name, label, value, choices: listed, ...more };
 }
@@ -183,7 +193,7 @@ export function allFields(figure: Figure, values: Values, model?: unknown): read
   return tabs ? [tabs, ...fields.filter((field) => field.name !== tabs.name)] : fields;
 }
 
-/** The value of an attribute's text or of a property, checked against its field. Throws a sentence where it does not fit. */
+/** The value of an attribute's text or a property, checked against its field; throws a sentence if it does not fit. */
 export function checkValue(field: Field, given: unknown): Value {
   const shown = typeof given === "string" ? `\u201c${given}\u201d` : String(given);
   switch (field.kind) {
@@ -196,7 +206,9 @@ export function checkValue(field: Field, given: unknown): Value {
     case "choice": {
       const value = String(given);
       if (field.choices.some((c) => c.value === value)) return value;
-      throw new RangeError(`${field.name} must be one of ${field.choices.map((c) => c.value).join(", ")}, got ${shown}.`);
+      throw new RangeError(
+        `${field.name} must be one of ${field.choices.map((c) => c.value).join(", ")}, got ${shown}.`,
+      );
     }
     case "range": {
       const value = typeof given === "number" ? given : String(given).trim() === "" ? Number.NaN : Number(given);
@@ -229,7 +241,12 @@ export function completeValues(figure: Figure, given: (name: string) => unknown)
 }
 
 /** The state of a figure at these values; `model` is what compute() gave for them. */
-export function stateOf(figure: Figure, values: Values, model: unknown, at: { row?: number; column?: number } = {}): State<unknown> {
+export function stateOf(
+  figure: Figure,
+  values: Values,
+  model: unknown,
+  at: { row?: number; column?: number } = {},
+): State<unknown> {
   const view = String(figure.tabs ? (values[figure.tabs(values, model).name] ?? "") : "");
   const open: State<unknown> = { values, model, row: 0, column: 0, view };
   const cells = figure.cells?.(open) ?? {};

@@ -6,7 +6,7 @@ import type { Theme } from "./theme.js";
 
 export const labelSize = defaultSize;
 
-/** Indices to label among `total`, at least `gap` pixels apart over `length` pixels; steps of 1, 2, 5 or of powers of two. */
+/** Indices to label among `total`, at least `gap` of `length` pixels apart; steps of 1, 2, 5 or of powers of two. */
 export function indexTicks(total: number, length: number, gap: number, binary = false): number[] {
   const least = Math.max(1, (gap * total) / Math.max(1, length));
   let step = 1;
@@ -35,7 +35,14 @@ export function valueTicks(min: number, max: number, wish = 5): number[] {
 }
 
 /** A slim legend of a colour scale: upright with its numbers at the left, or lying with its numbers below. */
-export function legend(surface: Surface, scale: ColourScale, x: number, y: number, length: number, upright = true): void {
+export function legend(
+  surface: Surface,
+  scale: ColourScale,
+  x: number,
+  y: number,
+  length: number,
+  upright = true,
+): void {
   const steps = 127;
   const [low, high] = scale.kind === "signed" ? [-scale.extent, scale.extent] : [scale.min, scale.max];
   const values = Float64Array.from({ length: steps }, (_, i) => {

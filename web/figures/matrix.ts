@@ -69,7 +69,8 @@ export function drawMatrix(surface: Surface, matrix: Matrix): void {
   drawColumnAxis(surface, matrix, map, cellWidth);
 
   // The cross-hair: a frame round the row and one round the column, never thinner than can be seen.
-  const frame = (from: number, size: number): [number, number] => (size >= 5 ? [from, size] : [from + size / 2 - 2.5, 5]);
+  const frame = (from: number, size: number): [number, number] =>
+    size >= 5 ? [from, size] : [from + size / 2 - 2.5, 5];
   const [top, tall] = frame(map.y + row * cellHeight, cellHeight);
   const [left, wide] = frame(map.x + column * cellWidth, cellWidth);
   surface.rect(map.x - 0.5, top, map.width + 1, tall, { stroke: "ink" });
@@ -188,14 +189,22 @@ export function drawCells(surface: Surface, table: CellTable): void {
       const value = values[r * columns + c] as number;
       const x = left + c * side;
       const y = top + r * side;
-      surface.heatMap({ x: x + 1, y: y + 1, width: side - 2, height: side - 2 }, { values: [value], rows: 1, columns: 1, scale });
+      surface.heatMap(
+        { x: x + 1, y: y + 1, width: side - 2, height: side - 2 },
+        { values: [value], rows: 1, columns: 1, scale },
+      );
       if (!Number.isNaN(value) && side >= 30) {
-        surface.text(x + side / 2, y + side / 2, format(value), { align: "middle", size: numberSize, ink: inkOn(surface.theme, scale, value) });
+        surface.text(x + side / 2, y + side / 2, format(value), {
+          align: "middle",
+          size: numberSize,
+          ink: inkOn(surface.theme, scale, value),
+        });
       }
     }
   }
   surface.rect(left + table.column * side, top + table.row * side, side, side, { stroke: "accent", width: 2 });
   surface.region({ x: left, y: top, width: side * columns, height: side * rows }, (u, v) => ({
-    row: Math.floor(v * rows), column: Math.floor(u * columns),
+    row: Math.floor(v * rows),
+    column: Math.floor(u * columns),
   }));
 }

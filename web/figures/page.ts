@@ -2,7 +2,7 @@
 import type { Figure, Reading, State } from "./figure.js";
 import { brokenLines } from "./marks.js";
 import { RecordingBackEnd } from "./recording.js";
-import { Surface } from "./surface.js";
+import { Surface, type Run } from "./surface.js";
 import { SvgBackEnd } from "./svg.js";
 import type { Theme } from "./theme.js";
 
@@ -17,7 +17,7 @@ export function readingText(reading: Reading): string {
 }
 
 function captionLines(surface: Surface, figure: Figure, state: State<unknown>): string[] {
-  return brokenLines(surface, figure.caption(state), Math.min(surface.width, captionWidth));
+  return brokenLines(surface, figure.caption(state), Math.min(0.94 * surface.width, captionWidth));
 }
 
 /** Height of the whole page at a width. */
@@ -32,16 +32,18 @@ export function pageHeight(figure: Figure, state: State<unknown>, theme: Theme, 
 export function drawPage(surface: Surface, figure: Figure, state: State<unknown>): void {
   const { width } = surface;
   surface.rect(0, 0, width, 1, { fill: "ink" });
-  brokenLines(surface, figure.title(state), width * 0.9, 14).slice(0, 2).forEach((line, k) => {
-    surface.text(0, 18 + 16 * k, line, { ink: "ink", bold: true, size: 13.5 });
-  });
+  brokenLines(surface, figure.title(state), width * 0.9, 14)
+    .slice(0, 2)
+    .forEach((line, k) => {
+      surface.text(0, 18 + 16 * k, line, { ink: "ink", bold: true, size: 13.5 });
+    });
   const height = figure.height(state, width);
   figure.draw(surface.inset(0, titleHeight, width, height), state);
   let y = titleHeight + height + 10;
   surface.rect(0, y, width, 1, { fill: "faint" });
   y += 16;
   for (const row of readoutRows(surface, figure.readout(state))) {
-    for (const { x, text, bold } of row) surface.text(x, y, text, { ink: bold ? "ink" : "grey", bold, size: 12 });
+    surface.text(0, y, row, { size: 12 });
     y += 18;
   }
   y += 4;
@@ -51,25 +53,20 @@ export function drawPage(surface: Surface, figure: Figure, state: State<unknown>
   }
 }
 
-// The read-out as pieces of text with their places, in as many rows as it needs.
-function readoutRows(surface: Surface, readings: readonly Reading[]): { x: number; text: string; bold: boolean }[][] {
-  const rows: { x: number; text: string; bold: boolean }[][] = [[]];
+// The read-out as lines of runs, as many as it needs.
+function readoutRows(surface: Surface, readings: readonly Reading[]): Run[][] {
+  const rows: Run[][] = [[]];
   let x = 0;
-  for (const reading of readings) {
-    const parts = [
-      { text: reading.label, bold: false }, { text: reading.value, bold: true }, { text: reading.unit ?? "", bold: false },
-    ].filter((part) => part.text !== "");
-    const widths = parts.map((part) => surface.textWidth(part.text, { size: 12, bold: part.bold }) + 4);
-    const wide = widths.reduce((a, b) => a + b, 0);
+  for (const { label, value, unit } of readings) {
+    const wide = surface.textWidth(`${label} ${value} ${unit ?? ""}`, { size: 12, bold: true }) + 18;
     if (x > 0 && x + wide > surface.width) {
       rows.push([]);
       x = 0;
     }
-    parts.forEach((part, i) => {
-      (rows[rows.length - 1] as { x: number; text: string; bold: boolean }[]).push({ x, ...part });
-      x += widths[i] as number;
-    });
-    x += 16;
+    x += wide;
+    const row = rows[rows.length - 1] as Run[];
+    row.push({ text: `${row.length > 0 ? "\u2003\u2002" : ""}${label} ` });
+    row.push({ text: value, bold: true, ink: "ink" }, { text: unit === undefined ? "" : ` ${unit}` });
   }
   return rows;
 }

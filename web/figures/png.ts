@@ -90,11 +90,12 @@ function zlib(data: Uint8Array): Uint8Array {
   out.bits(1, 1);
   out.bits(1, 2);
   const seen = new Int32Array(1 << 15).fill(-1);
-  for (let at = 0; at < data.length; ) {
+  for (let at = 0; at < data.length;) {
     let length = 0;
     let from = -1;
     if (at + 3 <= data.length) {
-      const key = (((data[at] as number) << 16) | ((data[at + 1] as number) << 8) | (data[at + 2] as number)) * 2654435761;
+      const key =
+        (((data[at] as number) << 16) | ((data[at + 1] as number) << 8) | (data[at + 2] as number)) * 2654435761;
       const slot = (key >>> 0) >>> 17;
       from = seen[slot] as number;
       seen[slot] = at;
@@ -140,7 +141,10 @@ export function encodePng(entries: Uint8Array, width: number, height: number, pa
   for (let y = 0; y < height; y++) lines.set(entries.subarray(y * width, (y + 1) * width), y * (width + 1) + 1);
   const parts = [
     Uint8Array.of(0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a),
-    chunk("IHDR", header), chunk("PLTE", palette), chunk("IDAT", zlib(lines)), chunk("IEND", new Uint8Array(0)),
+    chunk("IHDR", header),
+    chunk("PLTE", palette),
+    chunk("IDAT", zlib(lines)),
+    chunk("IEND", new Uint8Array(0)),
   ];
   const file = new Uint8Array(parts.reduce((total, part) => total + part.length, 0));
   let at = 0;

@@ -1,9 +1,23 @@
-// The recording back end: every operation as a line of text, colours by role, numbers to a tenth of a pixel. Tests read it.
+// The recording back end: every operation as a line of text, colours by role, numbers to a tenth of a pixel. Tests read
+// it.
 import { entryOf } from "./colour.js";
-import { estimateWidth, locateCell, type BackEnd, type Box, type Cell, type HeatMap, type Locate, type Paint, type TextStyle } from "./surface.js";
+import {
+  estimateWidth,
+  locateCell,
+  type BackEnd,
+  type Box,
+  type Cell,
+  type HeatMap,
+  type Locate,
+  type Paint,
+  type Run,
+  type TextStyle,
+} from "./surface.js";
 
 export class RecordingBackEnd implements BackEnd {
   readonly operations: string[] = [];
+  /** The points of every path, in order. */
+  readonly paths: Float64Array[] = [];
   private readonly regions: { box: Box; locate: Locate }[] = [];
 
   /** The cell a pointer at (x, y) would read. */
@@ -16,8 +30,10 @@ export class RecordingBackEnd implements BackEnd {
   }
 
   path(points: ArrayLike<number>, paint: Paint): void {
+    this.paths.push(Float64Array.from(points));
     const n = points.length;
-    const ends = n < 2 ? "" : `${tenth(points[0])},${tenth(points[1])} … ${tenth(points[n - 2])},${tenth(points[n - 1])}`;
+    const ends =
+      n < 2 ? "" : `${tenth(points[0])},${tenth(points[1])} … ${tenth(points[n - 2])},${tenth(points[n - 1])}`;
     this.operations.push(`path ${n / 2} points ${ends} ${paintText(paint)}`);
   }
 
@@ -25,15 +41,18 @@ export class RecordingBackEnd implements BackEnd {
     this.operations.push(`disc ${tenth(x)},${tenth(y)} r ${tenth(radius)} ${paintText(paint)}`);
   }
 
-  text(x: number, y: number, text: string, style: TextStyle): void {
+  text(x: number, y: number, text: string | readonly Run[], style: TextStyle): void {
+    const words = typeof text === "string" ? text : text.map((run) => run.text).join("");
     const turn = style.turn === undefined ? "" : ` turn ${style.turn}`;
     const bold = style.bold === true ? " bold" : "";
     const how = `${style.ink ?? "grey"} ${style.align ?? "start"}${bold}${turn}`;
-    this.operations.push(`text ${tenth(x)},${tenth(y)} ${JSON.stringify(text)} ${how}`);
+    this.operations.push(`text ${tenth(x)},${tenth(y)} ${JSON.stringify(words)} ${how}`);
   }
 
   heatMap(box: Box, map: HeatMap): void {
-    const first = Array.from({ length: Math.min(8, map.columns) }, (_, c) => entryOf(map.scale, map.values[c] as number));
+    const first = Array.from({ length: Math.min(8, map.columns) }, (_, c) =>
+      entryOf(map.scale, map.values[c] as number),
+    );
     const what = `${map.rows} x ${map.columns} ${map.scale.kind}`;
     this.operations.push(`heatMap ${boxText(box)} ${what} first row ${first.join(" ")}`);
   }
@@ -57,5 +76,7 @@ function boxText(box: Box): string {
 }
 
 function paintText(paint: Paint): string {
-  return Object.entries(paint).map(([key, value]) => `${key}=${Array.isArray(value) ? value.join("/") : value}`).join(" ");
+  return Object.entries(paint)
+    .map(([key, value]) => `${key}=${Array.isArray(value) ? value.join("/") : value}`)
+    .join(" ");
 }

@@ -12,8 +12,12 @@ export interface RenderOptions {
   data?: unknown;
 }
 
-/** The state of a figure at the given attributes (names as in HTML or in camel case). Throws where it cannot be drawn. */
-export function figureState(name: string, attributes: Readonly<Record<string, unknown>> = {}, data?: unknown): State<unknown> {
+/** The state of a figure at attributes (named as in HTML or in camel case); throws where it cannot be drawn. */
+export function figureState(
+  name: string,
+  attributes: Readonly<Record<string, unknown>> = {},
+  data?: unknown,
+): State<unknown> {
   const figure = figureNamed(name);
   const values = completeValues(figure, (field) => attributes[field] ?? attributes[attributeName(field)]);
   return stateOf(figure, values, figure.compute(values, data));
@@ -22,7 +26,8 @@ export function figureState(name: string, attributes: Readonly<Record<string, un
 function figureNamed(name: string): (typeof figures)[number] {
   const wish = name.replace(/^posenc-/, "");
   const figure = figures.find((f) => f.name === wish);
-  if (!figure) throw new RangeError(`There is no figure \u201c${name}\u201d; there are ${figures.map((f) => f.name).join(", ")}.`);
+  if (!figure)
+    throw new RangeError(`There is no figure \u201c${name}\u201d; there are ${figures.map((f) => f.name).join(", ")}.`);
   return figure;
 }
 
@@ -30,7 +35,11 @@ function figureNamed(name: string): (typeof figures)[number] {
  * The figure with its title, read-out and caption as SVG markup: `renderSVG("embed", {positions: 96, dim: 64})`.
  * Takes the attributes of the element of that name. Throws a sentence where the figure cannot be drawn.
  */
-export function renderSVG(figure: string, attributes: Readonly<Record<string, unknown>> = {}, options: RenderOptions = {}): string {
+export function renderSVG(
+  figure: string,
+  attributes: Readonly<Record<string, unknown>> = {},
+  options: RenderOptions = {},
+): string {
   const { width = 760, theme = "light", data } = options;
   if (!(width >= 200 && width <= 4000)) throw new RangeError(`width must be from 200 to 4000, got ${width}.`);
   return pageSvg(figureNamed(figure), figureState(figure, attributes, data), makeTheme(theme === "dark"), width);

@@ -14,7 +14,9 @@ export function schemesOf(slot: Slot): readonly Descriptor[] {
 export function descriptorOf(slot: Slot, name: string): Descriptor {
   const found = schemes.find((scheme) => scheme.slot === slot && scheme.name === name);
   if (found) return found;
-  const names = schemesOf(slot).map((scheme) => scheme.name).join(", ");
+  const names = schemesOf(slot)
+    .map((scheme) => scheme.name)
+    .join(", ");
   throw new RangeError(`There is no ${slot} scheme “${name}”; there are ${names}.`);
 }
 
@@ -36,7 +38,7 @@ export interface SchemeFieldOptions {
 /** What a figure may say otherwise than the descriptor does. */
 export type FieldChange = Partial<Omit<RangeField, "kind" | "name" | "value"> & Pick<ChoiceField, "choices">>;
 
-/** Fields for the params of a scheme: sliders over their `shown` ranges, choices and flags. Lists and tables have none. */
+/** Fields for the params of a scheme: sliders over their `shown` ranges, choices, flags; lists and tables have none. */
 export function schemeFields(descriptor: Descriptor, options: SchemeFieldOptions = {}): readonly Field[] {
   const fields: Field[] = [];
   for (const param of descriptor.params) {
@@ -53,7 +55,12 @@ export function schemeFields(descriptor: Descriptor, options: SchemeFieldOptions
       const value = shown ? shown.value : typeof param.default === "number" ? param.default : undefined;
       fields.push(
         range(param.name, label, value, shown?.min ?? 0, shown?.max ?? 1, {
-          integer, log: shown?.log ?? false, least: null, most: null, format: (v) => book(v), ...more,
+          integer,
+          log: shown?.log ?? false,
+          least: null,
+          most: null,
+          format: (v) => book(v),
+          ...more,
         }),
       );
     }
@@ -62,12 +69,22 @@ export function schemeFields(descriptor: Descriptor, options: SchemeFieldOptions
 }
 
 /** The scheme of this slot and name with the params among `values`; the core checks them. */
-export function schemeFrom(slot: Slot, name: string, values: Values, without: readonly string[] = []): ReturnType<typeof fromJSON> {
+export function schemeFrom(
+  slot: Slot,
+  name: string,
+  values: Values,
+  without: readonly string[] = [],
+): ReturnType<typeof fromJSON> {
   return fromJSON({ slot, name, ...schemeOptions(slot, name, values, without) });
 }
 
 /** Options for the scheme's factory as one would write them: defaults left out, dotted names nested. */
-export function schemeOptions(slot: Slot, name: string, values: Values, without: readonly string[] = []): Record<string, unknown> {
+export function schemeOptions(
+  slot: Slot,
+  name: string,
+  values: Values,
+  without: readonly string[] = [],
+): Record<string, unknown> {
   const options: Record<string, unknown> = {};
   for (const param of descriptorOf(slot, name).params) {
     const value = values[param.name];

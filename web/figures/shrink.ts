@@ -11,7 +11,7 @@ export interface Raster {
 
 /**
  * The map as palette entries, at most `maxWidth` x `maxHeight` of them. Where several cells share a pixel their mean is
- * shown, so stripes finer than a pixel turn even instead of beating against the pixels; masked cells are left out of it.
+ * shown, so stripes finer than a pixel turn even instead of beating against the pixels; masked cells are left out.
  */
 export function rasterOf(map: HeatMap, maxWidth: number, maxHeight: number): Raster {
   const width = Math.max(1, Math.min(map.columns, Math.floor(maxWidth)));

@@ -2,33 +2,41 @@
 
 const css = `
 :host { display: block; position: relative; margin-block: 1.5em; contain: layout style; min-width: 0;
-  font-family: var(--posenc-font, system-ui, -apple-system, "Segoe UI", "Helvetica Neue", "DejaVu Sans", Arial, sans-serif);
+  font-family: var(--posenc-font, system-ui, -apple-system, "Segoe UI", "Helvetica Neue", "DejaVu Sans", Arial,
+  sans-serif);
   font-size: var(--posenc-size, 13px); line-height: 1.4; text-align: start; letter-spacing: normal; }
 :host([hidden]) { display: none; }
 * { box-sizing: border-box; }
 .figure { --ink: #1c1b19; --grey: #66635d; --faint: #dad8d2; --accent: #b4460f; --paper: #fffefb;
-  color: var(--ink); border-top: 1px solid var(--ink); padding-top: 7px; margin: 0; font-variant-numeric: tabular-nums;
+  color: var(--ink); border-top: 1px solid var(--ink); padding-top: 7px; margin: 0; font-variant-numeric:
+  tabular-nums;
   color-scheme: light; accent-color: var(--accent); }
 .figure.dark { color-scheme: dark; }
-header { display: flex; flex-wrap: wrap; gap: 2px 24px; align-items: baseline; justify-content: space-between; margin-bottom: 8px; }
+header { display: flex; flex-wrap: wrap; gap: 2px 24px; align-items: baseline; justify-content: space-between;
+  margin-bottom: 8px; }
 .title { font-weight: 600; font-size: 13.5px; }
 [role=tablist] { display: flex; flex-wrap: wrap; gap: 0 14px; }
-button { font: inherit; color: var(--grey); background: none; border: 0; padding: 2px 0; margin: 0; cursor: pointer; border-radius: 0; }
+button { font: inherit; color: var(--grey); background: none; border: 0; padding: 2px 0; margin: 0; cursor:
+  pointer; border-radius: 0; }
 button:hover, summary:hover { color: var(--ink); }
 [role=tab] { border-bottom: 2px solid transparent; padding: 2px 0 1px; min-height: 24px; }
 [role=tab][aria-selected=true] { color: var(--ink); border-bottom-color: var(--accent); }
 :focus-visible { outline: 2px solid var(--accent); outline-offset: 3px; }
-.drawing { display: block; outline-offset: 4px; touch-action: pan-y pinch-zoom; cursor: crosshair; user-select: none; -webkit-user-select: none; }
+.drawing { display: block; outline-offset: 4px; touch-action: pan-y pinch-zoom; cursor: crosshair; user-select:
+  none; -webkit-user-select: none; }
 .drawing.still { cursor: default; }
 canvas { display: block; width: 100%; }
-.controls { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(118px, 100%), 1fr)); gap: 10px 26px; margin-top: 14px; align-items: end; }
+.controls { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(118px, 100%), 1fr)); gap: 10px 26px;
+  margin-top: 14px; align-items: end; }
 .field { display: grid; grid-template-columns: 1fr auto; column-gap: 8px; align-items: baseline; min-width: 0; }
 .field label { color: var(--grey); }
 .field output { text-align: end; white-space: nowrap; }
-.field > :is(input[type=range], select, input[type=text], .run) { grid-column: 1 / -1; width: 100%; min-width: 0; margin: 0; }
+.field > :is(input[type=range], select, input[type=text], .run) { grid-column: 1 / -1; width: 100%; min-width: 0;
+  margin: 0; }
 input, select { font: inherit; color: inherit; }
 input[type=range] { height: 24px; accent-color: var(--accent); }
-select, input[type=text] { background: transparent; border: 0; border-bottom: 1px solid var(--faint); border-radius: 0; padding: 1px 0; height: 24px; }
+select, input[type=text] { background: transparent; border: 0; border-bottom: 1px solid var(--faint);
+  border-radius: 0; padding: 1px 0; height: 24px; }
 select option { color: #1c1b19; background: #fffefb; }
 .dark select option { color: #ece9e2; background: #171614; }
 .run { display: flex; gap: 10px; align-items: center; }
@@ -46,9 +54,11 @@ footer { display: flex; flex-wrap: wrap; gap: 4px 24px; align-items: baseline; j
 .readout b { color: var(--ink); font-weight: 600; }
 .actions { display: flex; flex-wrap: wrap; gap: 0 13px; font-size: 12px; margin-inline-start: auto; }
 .caption { color: var(--grey); margin: 10px 0 0; max-width: 44em; }
-.fault { color: var(--ink); border-inline-start: 2px solid var(--accent); padding: 4px 0 4px 12px; margin: 14px 0; max-width: 44em; }
+.fault { color: var(--ink); border-inline-start: 2px solid var(--accent); padding: 4px 0 4px 12px; margin: 14px 0;
+  max-width: 44em; }
 .code { margin-top: 12px; }
-.code pre { margin: 4px 0 12px; padding: 8px 0 8px 12px; border-inline-start: 2px solid var(--faint); overflow-x: auto; color: var(--ink);
+.code pre { margin: 4px 0 12px; padding: 8px 0 8px 12px; border-inline-start: 2px solid var(--faint); overflow-x:
+  auto; color: var(--ink);
   font: 12px/1.5 ui-monospace, "SF Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace; }
 .code .line { display: flex; gap: 14px; color: var(--grey); }
 .scroll { overflow: auto; max-height: 22em; margin-top: 8px; }
@@ -57,11 +67,15 @@ table caption { text-align: start; color: var(--grey); padding-bottom: 4px; }
 th, td { text-align: end; padding: 1px 0 1px 14px; font-weight: 400; white-space: nowrap; }
 th { color: var(--grey); }
 th:first-child, td:first-child { padding-inline-start: 0; }
-.hidden { position: absolute; width: 1px; height: 1px; margin: -1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
+.hidden { position: absolute; width: 1px; height: 1px; margin: -1px; overflow: hidden; clip-path: inset(50%);
+  white-space: nowrap; }
 [hidden] { display: none !important; }
-@media (pointer: coarse) { input[type=range] { height: 34px; } button, select, input[type=text] { min-height: 34px; } }
-@media (forced-colors: active) { .figure { --ink: CanvasText; --grey: CanvasText; --faint: GrayText; --accent: Highlight; --paper: Canvas; } }
-@media print { .controls, .actions, details, [role=tab][aria-selected=false] { display: none !important; } :host { break-inside: avoid; } }
+@media (pointer: coarse) { input[type=range] { height: 34px; } button, select, input[type=text] { min-height:
+  34px; } }
+@media (forced-colors: active) { .figure { --ink: CanvasText; --grey: CanvasText; --faint: GrayText; --accent:
+  Highlight; --paper: Canvas; } }
+@media print { .controls, .actions, details, [role=tab][aria-selected=false] { display: none !important; } :host {
+  break-inside: avoid; } }
 `;
 
 const sheets = new WeakMap<Document, CSSStyleSheet>();

@@ -28,6 +28,13 @@ export interface TextStyle {
   turn?: number;
 }
 
+/** A piece of a line of text with its own weight and ink. */
+export interface Run {
+  text: string;
+  bold?: boolean;
+  ink?: Ink;
+}
+
 export interface Box {
   x: number;
   y: number;
@@ -57,7 +64,7 @@ export interface BackEnd {
   /** Points x0, y0, x1, y1, …; a NaN coordinate lifts the pen. */
   path(points: ArrayLike<number>, paint: Paint): void;
   disc(x: number, y: number, radius: number, paint: Paint): void;
-  text(x: number, y: number, text: string, style: TextStyle): void;
+  text(x: number, y: number, text: string | readonly Run[], style: TextStyle): void;
   heatMap(box: Box, map: HeatMap): void;
   region(box: Box, locate: Locate): void;
   textWidth(text: string, style: TextStyle): number;
@@ -109,7 +116,8 @@ export class Surface {
     this.backEnd.disc(this.left + x, this.top + y, radius, paint);
   }
 
-  text(x: number, y: number, text: string, style: TextStyle = {}): void {
+  /** A line of text; runs follow one another and start at x. */
+  text(x: number, y: number, text: string | readonly Run[], style: TextStyle = {}): void {
     this.backEnd.text(this.left + x, this.top + y, text, style);
   }
 
@@ -132,10 +140,10 @@ export const defaultSize = 12;
 // Advance widths of a common sans face (Helvetica's, in thousandths of the size) for U+0020 to U+007E: what the back
 // ends without a DOM measure text with. Real faces differ by a tenth, which the margins of a drawing allow for.
 const advances =
-  "278 278 355 556 556 889 667 191 333 333 389 584 278 333 278 278 556 556 556 556 556 556 556 556 556 556 278 278 584 " +
-  "584 584 556 1015 667 667 722 722 667 611 778 722 278 500 667 556 833 722 778 667 778 722 667 611 722 667 944 667 " +
-  "667 611 278 278 278 469 556 333 556 556 500 556 556 278 556 556 222 222 500 222 833 556 556 556 556 333 500 278 " +
-  "556 500 722 500 500 500 334 260 334 584";
+  "278 278 355 556 556 889 667 191 333 333 389 584 278 333 278 278 556 556 556 556 556 556 556 556 556 556 278 " +
+  "278 584 584 584 556 1015 667 667 722 722 667 611 778 722 278 500 667 556 833 722 778 667 778 722 667 611 722 " +
+  "667 944 667 667 611 278 278 278 469 556 333 556 556 500 556 556 278 556 556 222 222 500 222 833 556 556 556 " +
+  "556 333 500 278 556 500 722 500 500 500 334 260 334 584";
 const advanceTable = advances.split(" ").map(Number);
 
 /** Width of text in pixels without a font at hand. */

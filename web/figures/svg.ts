@@ -3,11 +3,21 @@
 import { base64, encodePng } from "./png.js";
 import { toHex } from "./colour.js";
 import { rasterOf, type Raster } from "./shrink.js";
-import { defaultSize, estimateWidth, type BackEnd, type Box, type HeatMap, type Ink, type Paint, type TextStyle } from "./surface.js";
+import {
+  defaultSize,
+  estimateWidth,
+  type BackEnd,
+  type Box,
+  type HeatMap,
+  type Ink,
+  type Paint,
+  type Run,
+  type TextStyle,
+} from "./surface.js";
 import type { Palette, Theme } from "./theme.js";
 
 const mostRectangles = 1200;
-const mostPixels = 2048;
+const pixelsPerUnit = 2;
 
 export class SvgBackEnd implements BackEnd {
   private readonly parts: string[] = [];
@@ -47,23 +57,27 @@ export class SvgBackEnd implements BackEnd {
     this.parts.push(`<circle cx="${short(x)}" cy="${short(y)}" r="${short(radius)}"${this.paint(paint)}/>`);
   }
 
-  text(x: number, y: number, text: string, style: TextStyle): void {
+  text(x: number, y: number, text: string | readonly Run[], style: TextStyle): void {
     const size = style.size ?? defaultSize;
     const line = (style.base ?? "middle") === "middle" ? y + 0.35 * size : y;
     // Turned text turns about (x, y), so its base line is shifted inside the turned frame.
     const place =
-      style.turn === undefined ? ` x="${short(x)}" y="${short(line)}"`
-      : ` y="${short(line - y)}" transform="translate(${short(x)} ${short(y)}) rotate(${short(style.turn)})"`;
+      style.turn === undefined
+        ? ` x="${short(x)}" y="${short(line)}"`
+        : ` y="${short(line - y)}" transform="translate(${short(x)} ${short(y)}) rotate(${short(style.turn)})"`;
     const anchor = style.align && style.align !== "start" ? ` text-anchor="${style.align}"` : "";
     const weight = style.bold === true ? ' font-weight="600"' : "";
+    const fill = this.ink(style.ink ?? "grey");
+    const inner = typeof text === "string" ? escape(text) : text.map((run) => this.run(run)).join("");
+    const space = typeof text === "string" ? "" : ' xml:space="preserve"';
     this.parts.push(
-      `<text${place} font-size="${short(size)}"${anchor}${weight} fill="${this.ink(style.ink ?? "grey")}">${escape(text)}</text>`,
+      `<text${place} font-size="${short(size)}"${anchor}${weight} fill="${fill}"${space}>${inner}</text>`,
     );
   }
 
   heatMap(box: Box, map: HeatMap): void {
     const table = map.scale.kind === "signed" ? this.theme.signed : this.theme.amount;
-    const raster = rasterOf(map, mostPixels, mostPixels);
+    const raster = rasterOf(map, pixelsPerUnit * box.width, pixelsPerUnit * box.height);
     if (raster.width * raster.height <= mostRectangles) this.parts.push(runs(box, raster, table));
     else {
       const png = encodePng(raster.entries, raster.width, raster.height, table);
@@ -78,6 +92,12 @@ export class SvgBackEnd implements BackEnd {
 
   textWidth(text: string, style: TextStyle): number {
     return estimateWidth(text, style);
+  }
+
+  private run(run: Run): string {
+    const weight = run.bold === true ? ' font-weight="600"' : "";
+    const fill = run.ink ? ` fill="${this.ink(run.ink)}"` : "";
+    return weight + fill === "" ? escape(run.text) : `<tspan${weight}${fill}>${escape(run.text)}</tspan>`;
   }
 
   private ink(ink: Ink): string {
@@ -103,7 +123,7 @@ function runs(box: Box, raster: Raster, table: Uint8Array): string {
   const h = box.height / raster.height;
   let text = '<g shape-rendering="crispEdges">';
   for (let y = 0; y < raster.height; y++) {
-    for (let x = 0; x < raster.width; ) {
+    for (let x = 0; x < raster.width;) {
       const entry = raster.entries[y * raster.width + x] as number;
       let end = x + 1;
       while (end < raster.width && raster.entries[y * raster.width + end] === entry) end++;

@@ -24,11 +24,16 @@ export function toJson(figure: Figure, state: State<unknown>): string {
     if (value !== undefined) attributes[attributeName(name)] = value;
   }
   const whole = { figure: figure.name, title: figure.title(state), attributes, header: table.header, rows };
-  return JSON.stringify(whole, (_, value: unknown) => (typeof value === "number" && !Number.isFinite(value) ? null : value));
+  return JSON.stringify(whole, (_, value: unknown) =>
+    typeof value === "number" && !Number.isFinite(value) ? null : value,
+  );
 }
 
 /** An .npy file, version 1.0, little-endian, C order. */
-export function toNpyBytes(array: { data: Float32Array | Float64Array | Int32Array; shape: readonly number[] }): Uint8Array {
+export function toNpyBytes(array: {
+  data: Float32Array | Float64Array | Int32Array;
+  shape: readonly number[];
+}): Uint8Array {
   const { data, shape } = array;
   const type = data instanceof Float64Array ? "<f8" : data instanceof Int32Array ? "<i4" : "<f4";
   const tuple = shape.length === 1 ? `${shape[0]},` : shape.join(", ");

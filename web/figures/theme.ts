@@ -30,11 +30,21 @@ export interface Theme extends Palette {
 export const sansFont = 'system-ui, -apple-system, "Segoe UI", "Helvetica Neue", "DejaVu Sans", Arial, sans-serif';
 
 const light: Palette = {
-  paper: "#fffefb", ink: "#1c1b19", grey: "#66635d", faint: "#dad8d2", accent: "#b4460f", cool: "#1f5f99",
+  paper: "#fffefb",
+  ink: "#1c1b19",
+  grey: "#66635d",
+  faint: "#dad8d2",
+  accent: "#b4460f",
+  cool: "#1f5f99",
   blank: "#f2f1ed",
 };
 const dark: Palette = {
-  paper: "#171614", ink: "#ece9e2", grey: "#a19d95", faint: "#3b3935", accent: "#ff9a5c", cool: "#79b8ff",
+  paper: "#171614",
+  ink: "#ece9e2",
+  grey: "#a19d95",
+  faint: "#3b3935",
+  accent: "#ff9a5c",
+  cool: "#79b8ff",
   blank: "#23221f",
 };
 
@@ -131,8 +141,12 @@ export function themeOf(element: Element, wish: string | null): Theme {
   }
   if (forced) {
     Object.assign(changes, {
-      paper: toHex(hexless("Canvas")), ink: toHex(hexless("CanvasText")), grey: toHex(hexless("CanvasText")),
-      faint: toHex(hexless("GrayText")), accent: toHex(hexless("Highlight")), cool: toHex(hexless("LinkText")),
+      paper: toHex(hexless("Canvas")),
+      ink: toHex(hexless("CanvasText")),
+      grey: toHex(hexless("CanvasText")),
+      faint: toHex(hexless("GrayText")),
+      accent: toHex(hexless("Highlight")),
+      cool: toHex(hexless("LinkText")),
       blank: toHex(hexless("Canvas")),
     });
   }
