@@ -1,6 +1,5 @@
 #include "core/status.h"
 
-#include <bit>
 #include <cstdint>
 
 namespace posenc {
@@ -106,7 +105,8 @@ class Natural {
 // The shortest digits that read back as value > 0, value = 0.d1d2d3... * 10^point (Steele and White 1990, Dragon4, with
 // both halves of the rounding interval closed only for even mantissas, as correct readers round half to even).
 std::string shortest_digits(double value, int& point) {
-  const std::uint64_t bits = std::bit_cast<std::uint64_t>(value);
+  // The builtin, since the library of LLVM 14 as Emscripten ships it has no std::bit_cast.
+  const std::uint64_t bits = __builtin_bit_cast(std::uint64_t, value);
   const int biased = static_cast<int>(bits >> 52);
   const std::uint64_t fraction = bits & ((std::uint64_t{1} << 52) - 1);
   const std::uint64_t mantissa = biased == 0 ? fraction : fraction | (std::uint64_t{1} << 52);
@@ -177,7 +177,7 @@ std::string shortest_digits(double value, int& point) {
 
 std::string to_text(double value) {
   if (value != value) return "NaN";
-  std::string text = std::bit_cast<std::uint64_t>(value) >> 63 != 0 && value != 0 ? "-" : "";
+  std::string text = __builtin_bit_cast(std::uint64_t, value) >> 63 != 0 && value != 0 ? "-" : "";
   if (value < 0) value = -value;
   if (value > 1.7976931348623157e308) return text + "Infinity";
   if (value == 0) return "0";
