@@ -1,0 +1,156 @@
+// The page as built, over http and from disk: every figure draws, follows pointer and keyboard, and passes axe; the worked
+// examples are the notes' to their printed digits; nothing is fetched after the load.
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { join } from "node:path";
+import { axe, drawAll, fileAddress, inspectFigures, kSite, launch, open, serveFolder } from "./harness.mjs";
+
+let browser;
+let server;
+beforeAll(async () => {
+  browser = await launch();
+  server = await serveFolder(kSite);
+});
+afterAll(async () => {
+  await browser?.close();
+  await server?.close();
+});
+
+const kFigures = ["posenc-embed", "posenc-addition", "posenc-attention", "posenc-rotate", "posenc-bias", "posenc-relate"];
+
+describe.each([["http", () => server.address], ["file", () => fileAddress(join(kSite, "index.html"))]])("the page over %s", (_, address) => {
+  let opened;
+  beforeAll(async () => {
+    opened = await open(browser, address());
+    await drawAll(opened.page);
+  });
+  afterAll(() => opened?.close());
+
+  it("draws every figure", async () => {
+    const figures = await inspectFigures(opened.page);
+    expect(figures.map(({ name }) => name)).toEqual(expect.arrayContaining(kFigures));
+    for (const { name, fault, colours, inked, title, readout, summary } of figures) {
+      expect(fault, name).toBe("");
+      expect(colours, `${name}: colours`).toBeGreaterThan(8);
+      expect(inked, `${name}: share of pixels drawn on`).toBeGreaterThan(0.005);
+      for (const words of [title, readout, summary]) expect(words.length, name).toBeGreaterThan(3);
+    }
+  });
+
+  it("computes the notes' worked examples", async () => {
+    const text = (selector) => opened.page.locator(selector).innerText();
+    const plain = (value) => value.replaceAll("\u2212", "-").replaceAll("\u2009", " ");
+    expect(plain(await text("#pe-three"))).toBe("[0.1411, -0.9900, 0.0300, 0.9996]");
+    const rows = await opened.page.locator("#table-four tbody tr").evaluateAll((list) => list.map((row) => [...row.cells].map((cell) => cell.textContent)));
+    expect(rows.map((row) => row.map(plain).map(Number))).toEqual([[0, 0, 1, 0, 1], [1, 0.841, 0.54, 0.01, 1], [2, 0.909, -0.416, 0.02, 1], [3, 0.141, -0.99, 0.03, 1]]);
+    const cat = await opened.page.locator("#table-cat tbody tr").evaluateAll((list) => list.map((row) => row.cells[3].textContent));
+    const numbers = cat.map((cell) => plain(cell).match(/-?\d+(\.\d+)?/g).map(Number));
+    // Note 004: "The cat sat", embedding + encoding.
+    const expected = [[0.2, 0.5, 0.8, 1.1], [0.5415, 0.9403, 0.21, 0.39995], [1.6093, -0.3161, -0.38, 1.2998]];
+    numbers.forEach((row, t) => row.forEach((value, c) => expect(value, `row ${t} column ${c}`).toBeCloseTo(expected[t][c], 4)));
+    expect(await text("#backend")).toContain("SIMD");
+    expect(await opened.page.locator("#table-schemes tbody tr").count()).toBeGreaterThanOrEqual(4);
+  });
+
+  it("reads cells out by keyboard", async () => {
+    for (const name of kFigures) {
+      const figure = opened.page.locator(name).first();
+      const drawing = figure.locator("[part~=drawing]");
+      const readout = () => figure.locator("[part~=readout]").innerText();
+      await drawing.focus();
+      await opened.page.keyboard.press("Control+Home");
+      await figure.evaluate((element) => element.drawn);
+      const seen = new Set([await readout()]);
+      for (const key of ["ArrowRight", "ArrowDown", "ArrowDown", "Shift+ArrowRight", "Control+End"]) {
+        await opened.page.keyboard.press(key);
+        await figure.evaluate((element) => element.drawn);
+        seen.add(await readout());
+      }
+      expect(seen.size, `${name}: different readings`).toBeGreaterThanOrEqual(3);
+      expect(await figure.locator("[role=status]").count(), `${name}: live region`).toBe(1);
+    }
+  });
+
+  it("reads cells out by pointer", async () => {
+    for (const name of kFigures) {
+      const figure = opened.page.locator(name).first();
+      const canvas = figure.locator("canvas");
+      await canvas.scrollIntoViewIfNeeded();
+      const box = await canvas.boundingBox();
+      const seen = new Set();
+      for (let x = 0.05; x < 1; x += 0.1) {
+        for (const y of [0.2, 0.45, 0.7]) {
+          await opened.page.mouse.move(box.x + x * box.width, box.y + y * box.height);
+          await figure.evaluate((element) => element.drawn);
+          seen.add(await figure.locator("[part~=readout]").innerText());
+        }
+      }
+      expect(seen.size, `${name}: different readings`).toBeGreaterThanOrEqual(3);
+    }
+  });
+
+  it("follows the sentence as it is typed", async () => {
+    const before = await inspectFigures(opened.page);
+    await opened.page.locator("#sentence").fill("dog bites man and man bites dog");
+    await drawAll(opened.page);
+    const after = await inspectFigures(opened.page);
+    for (const name of ["posenc-addition", "posenc-attention"]) {
+      const words = (list) => list.find((figure) => figure.name === name);
+      expect(words(after).fault).toBe("");
+      expect(words(after).summary, name).not.toBe(words(before).summary);
+    }
+    expect(await opened.page.locator("#sentence-count").innerText()).toBe("7 words.");
+    // Words are data: markup in them stays text.
+    await opened.page.locator("#sentence").fill("<img src=x onerror=alert(1)> & \u05d0\u05d1\u05d2 \ud83d\ude80");
+    await drawAll(opened.page);
+    for (const { name, fault } of await inspectFigures(opened.page)) expect(fault, name).toBe("");
+    await opened.page.locator("#sentence").fill("The cat sat on the mat");
+  });
+
+  it("asks for nothing after it has loaded, and lets no error slip", () => {
+    expect(opened.late).toEqual([]);
+    expect(opened.faults).toEqual([]);
+  });
+});
+
+describe.each([["light"], ["dark"]])("in %s", (colorScheme) => {
+  it("passes axe", async () => {
+    const { page, close, faults } = await open(browser, server.address, { colorScheme });
+    await drawAll(page);
+    // Everything unfolded is there to be checked.
+    await page.evaluate(() => {
+      for (const figure of document.querySelectorAll("*")) {
+        for (const details of figure.shadowRoot?.querySelectorAll("details") ?? []) details.open = true;
+      }
+    });
+    await drawAll(page);
+    expect(await axe(page)).toEqual([]);
+    expect(faults).toEqual([]);
+    await close();
+  });
+
+  it("uses the colours of the scheme", async () => {
+    const { page, close } = await open(browser, server.address, { colorScheme });
+    await drawAll(page);
+    const paper = await page.locator("posenc-embed").first().evaluate((element) => {
+      const canvas = element.shadowRoot.querySelector("canvas");
+      const { data } = canvas.getContext("2d").getImageData(0, 0, 1, 1);
+      const body = getComputedStyle(document.body).backgroundColor.match(/\d+/g).map(Number);
+      return { canvas: [...data], body };
+    });
+    const bright = (rgb) => (rgb[0] + rgb[1] + rgb[2]) / 3 > 128;
+    expect(bright(paper.body)).toBe(colorScheme === "light");
+    if (paper.canvas[3] === 255) expect(bright(paper.canvas)).toBe(colorScheme === "light");
+    await close();
+  });
+});
+
+describe("narrow and printed", () => {
+  it("fits into 320 pixels without scrolling sideways", async () => {
+    const { page, close, faults } = await open(browser, server.address, { viewport: { width: 320, height: 700 } });
+    await drawAll(page);
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(320);
+    for (const { name, fault } of await inspectFigures(page)) expect(fault, name).toBe("");
+    expect(faults).toEqual([]);
+    await close();
+  });
+});
