@@ -15,6 +15,7 @@ namespace {
 using simd::F32x4;
 using simd::F64x2;
 using simd::I32x4;
+using simd::SinCos;
 
 // ---------------------------------------------------------------- one cell, exactly
 
@@ -168,28 +169,10 @@ void into_quadrant(std::uint32_t quadrant, Value& sin, Value& cos, Negate negate
   if ((quadrant + 1) & 2) cos = negate(cos);
 }
 
-struct SinCos {
-  double sin = 0, cos = 1;
-};
-
-// Relative error of both below 2^-50.8: the fraction errs by 2^-52, the polynomials (minimax in f^2 on |f| <= 1/2) by
-// 2^-57.9 and 2^-53.6, pi / 2 by 2^-54.5, and there are two roundings at the full size of a sine, one of a cosine.
+// Relative error of both below 2^-50.8: the fraction errs by 2^-52.
 SinCos evaluate(const QuarterTurns& w, const Position& p) {
   const Reduced angle = reduce(w, p);
-  const double f = angle.fraction.high, g = f * f;
-  double s = 0x1.e3ff247e120b4p-25;
-  s = s * g - 0x1.e300988e8d8f4p-19;
-  s = s * g + 0x1.5078300c39455p-13;
-  s = s * g - 0x1.32d2cce3240b5p-8;
-  s = s * g + 0x1.466bc67758cb1p-4;
-  s = s * g - 0x1.4abbce625be46p-1;
-  double c = 0x1.f3ef3e5b231b2p-22;
-  c = c * g - 0x1.a6ca008bc0984p-16;
-  c = c * g + 0x1.e1f4fbfbec603p-11;
-  c = c * g - 0x1.55d3c7dcb5e2cp-6;
-  c = c * g + 0x1.03c1f081b14bdp-2;
-  c = c * g - 0x1.3bd3cc9be45a5p+0;
-  SinCos r{f * 0x1.921fb54442d18p+0 + f * (g * s), 1.0 + g * c};
+  SinCos r = simd::sin_cos_quarter_turns(angle.fraction.high);
   into_quadrant(angle.quadrant, r.sin, r.cos, [](double x) { return -x; });
   return r;
 }

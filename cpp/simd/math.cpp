@@ -67,4 +67,16 @@ double log_double(double x) {
   return k * kLn2HighDouble + (f - (half_square - (s * (half_square + z * r) + k * kLn2LowDouble)));
 }
 
+SinCos sin_cos_turns(double u) {
+  constexpr double kMagic = 0x1.8p52;
+  const double t = 4.0 * u + kMagic, n = t - kMagic;
+  const SinCos v = sin_cos_quarter_turns(4.0 * u - n);
+  switch (bits_of(t) & 3) {
+    case 0: return v;
+    case 1: return {v.cos, -v.sin};
+    case 2: return {-v.sin, -v.cos};
+    default: return {-v.cos, v.sin};
+  }
+}
+
 }  // namespace posenc::simd
