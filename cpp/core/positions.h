@@ -2,6 +2,9 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
+
+#include "core/status.h"
 
 namespace posenc {
 
@@ -14,6 +17,10 @@ struct Positions {
   const double* axis(int a) const { return data + static_cast<std::size_t>(a) * count; }
 };
 
+// Every integer up to here, 2^53, is a double.
 inline constexpr double kMaxPosition = 9007199254740992.0;  // 2^53
+
+// Refuses positions that are not finite numbers of magnitude up to 2^53, in the voice of `subject`.
+Status check_positions(const Positions& positions, std::string subject, std::string argument = "positions");
 
 }  // namespace posenc

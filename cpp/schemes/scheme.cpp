@@ -1,7 +1,5 @@
 #include "schemes/scheme.h"
 
-#include "core/json.h"
-
 namespace posenc {
 
 namespace {
@@ -249,41 +247,6 @@ Status Scheme::frequencies(double length, FrequencyReport& report) const {
   (void)report;
   return posenc::refuse(Code::kUnsupported, "frequencies", "scheme", "one that turns pairs, as sinusoidal and rope do",
                         name_);
-}
-
-std::string to_json(const FrequencyReport& report) {
-  static constexpr const char* kBands[] = {"kept", "ramped", "scaled"};
-  const auto list = [](std::string& json, const char* key, const auto& values, const auto& append) {
-    json += key;
-    json += '[';
-    for (std::size_t i = 0; i < values.size(); ++i) {
-      if (i > 0) json += ',';
-      append(json, values[i]);
-    }
-    json += ']';
-  };
-  const auto real = [](std::string& json, double value) { append_json(json, value); };
-  std::string json = "{";
-  list(json, "\"inverse\":", report.inverse, real);
-  list(json, ",\"wavelength\":", report.wavelength, real);
-  json += ",\"base\":";
-  append_json(json, report.base);
-  json += ",\"attentionFactor\":";
-  append_json(json, report.attention_factor);
-  const auto optional = [&json](const char* key, double value) {
-    if (value != value) return;
-    json += key;
-    append_json(json, value);
-  };
-  optional(",\"softmaxScale\":", report.softmax_scale);
-  list(json, ",\"band\":", report.band, [](std::string& text, FrequencyReport::Band band) {
-    append_json(text, std::string_view(kBands[static_cast<int>(band)]));
-  });
-  optional(",\"low\":", report.low);
-  optional(",\"high\":", report.high);
-  list(json, ",\"notes\":", report.notes,
-       [](std::string& text, const std::string& note) { append_json(text, std::string_view(note)); });
-  return json + "}";
 }
 
 }  // namespace posenc

@@ -58,6 +58,7 @@ std::string allowed_text(const Param& param);
 
 class Scheme;
 class Spec;
+struct FrequencyReport;  // schemes/frequency_report.h
 
 // Properties a scheme claims as data; the tests prove each claim and refuse an unclaimed one that holds. What each says
 // of each slot stands in schemes/laws.h.
@@ -181,20 +182,6 @@ struct Tile {
 bool unit_steps(const double* positions, std::size_t count);
 
 // ---------------------------------------------------------------- the four interfaces
-
-// What posenc.frequencies() tells of a scheme that turns pairs. NaN: nothing to say.
-struct FrequencyReport {
-  enum class Band { kKept, kRamped, kScaled };
-  std::vector<double> inverse;     // omega_i per pair, radians a position
-  std::vector<double> wavelength;  // 2 pi / omega_i in positions; infinite (null in JSON) where omega_i is 0
-  double base = kNone;             // the base in force at this length, after any rule that changes it
-  double attention_factor = 1;     // multiplies queries and keys
-  double softmax_scale = kNone;    // multiplies the softmax scale, where a rule says so
-  std::vector<Band> band;          // what a scaling rule did to each pair
-  double low = kNone, high = kNone;  // the pairs between which a rule ramps
-  std::vector<std::string> notes;
-};
-std::string to_json(const FrequencyReport& report);
 
 class Scheme {
  public:

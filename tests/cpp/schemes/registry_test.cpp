@@ -5,6 +5,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "schemes/frequency_report.h"
 #include "schemes/laws.h"
 #include "support/build.h"
 
