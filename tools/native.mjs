@@ -53,8 +53,11 @@ export async function runPreset(preset) {
   };
   const configured = await run("cmake", ["--preset", preset, `-DNODE_PROGRAM=${process.execPath}`]);
   if (configured.code !== 0) return broken(`cmake --preset ${preset}`, configured.output);
-  const built = await run("cmake", ["--build", "--preset", preset]);
-  if (built.code !== 0) return broken(`cmake --build --preset ${preset}`, built.output);
+  const built = await run("cmake", ["--build", "--preset", preset, "--", "-k", "0"]);
+  if (built.code !== 0) {
+    const faults = built.output.split("\n").filter((line) => !/^\[\d+\/\d+\] (Building|Linking)/.test(line));
+    return broken(`cmake --build --preset ${preset}`, faults.slice(0, 80).join("\n"));
+  }
   const log = join(kRoot, "build/cpp", preset, "Testing/Temporary/LastTest.log");
   mkdirSync(join(kRoot, "build/cpp", preset), { recursive: true });
   rmSync(log, { force: true });
