@@ -19,6 +19,8 @@ import type { Palette, Theme } from "./theme.js";
 const mostPixels = 16_000_000;
 const longestSide = 16_384;
 
+const tiles = new WeakMap<object, { key: string; table: Uint8Array; tile: HTMLCanvasElement }>();
+
 export class CanvasBackEnd implements BackEnd {
   private readonly context: CanvasRenderingContext2D;
   private readonly regions: { box: Box; locate: Locate }[] = [];
@@ -130,7 +132,18 @@ export class CanvasBackEnd implements BackEnd {
     const width = this.snap(box.x + box.width) - x;
     const height = this.snap(box.y + box.height) - y;
     const table = map.scale.kind === "signed" ? this.theme.signed : this.theme.amount;
-    const raster = rasterOf(map, width * this.ratio, height * this.ratio);
+    this.context.globalAlpha = 1;
+    this.context.imageSmoothingEnabled = false;
+    this.context.drawImage(this.tile(map, width * this.ratio, height * this.ratio, table), x, y, width, height);
+  }
+
+  // The map at one pixel a cell, or fewer where there is no room. Kept while its values live, so that a cursor that moves
+  // over a large map colours nothing anew.
+  private tile(map: HeatMap, width: number, height: number, table: Uint8Array): HTMLCanvasElement {
+    const key = JSON.stringify([map.rows, map.columns, map.scale, Math.floor(width), Math.floor(height)]);
+    const known = tiles.get(map.values);
+    if (known?.key === key && known.table === table) return known.tile;
+    const raster = rasterOf(map, width, height);
     const image = new ImageData(raster.width, raster.height);
     const pixels = image.data;
     for (let i = 0; i < raster.entries.length; i++) {
@@ -144,9 +157,8 @@ export class CanvasBackEnd implements BackEnd {
     tile.width = raster.width;
     tile.height = raster.height;
     tile.getContext("2d")?.putImageData(image, 0, 0);
-    this.context.globalAlpha = 1;
-    this.context.imageSmoothingEnabled = false;
-    this.context.drawImage(tile, x, y, width, height);
+    tiles.set(map.values, { key, table, tile });
+    return tile;
   }
 
   region(box: Box, locate: Locate): void {

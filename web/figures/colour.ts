@@ -10,7 +10,7 @@ const blankEntry = 255;
 const lastEntry = 254;
 const zeroEntry = 127;
 
-// Viridis (van der Walt and Smith, 2015) at seventeen points; between them it is straight to within 2 of 255.
+// Viridis (van der Walt and Smith, 2015) at seventeen points; a straight line between them is within 4 of 255.
 const viridis = [
   "#440154",
   "#48186a",

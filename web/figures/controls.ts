@@ -160,8 +160,10 @@ function rangeControl(
         high = Math.max(high, value);
         low = Math.min(low, value);
         ends();
+        last = undefined;
       }
-      if (value !== last || document.activeElement !== input) input.value = String(toSlider(value));
+      // What the reader just set stays where the hand is, though the value was rounded.
+      if (value !== last) input.value = String(toSlider(value));
       last = value;
       output.textContent = write(value);
       input.setAttribute("aria-valuetext", write(value));

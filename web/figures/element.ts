@@ -54,6 +54,8 @@ export class FigureElement extends Base {
   #phase: "waiting" | "starting" | "running" = "waiting";
   #announced = false;
   #printing = false;
+  #final = false;
+  #cursorOnly = false;
   #release: (() => void)[] = [];
   #settle: (() => void)[] = [];
 
@@ -201,9 +203,10 @@ export class FigureElement extends Base {
     else if (on) void this.#start();
   }
 
-  #update(): void {
+  // `cursorOnly`: nothing but the cursor has moved, so the page need not be asked for its colours again.
+  #update(cursorOnly = false): void {
     this.#attributesChanged(this.#attributeObserver.takeRecords());
-    this.#applyTheme();
+    if (!cursorOnly || !this.#theme) this.#applyTheme();
     try {
       const values = this.#readValues();
       this.#syncTabs(values);
@@ -292,12 +295,21 @@ export class FigureElement extends Base {
   #changed(name: string, value: Value, final: boolean): void {
     this.#own.set(name, value);
     if (final) this.#reflect(name, value);
+    this.#updateAndTell(final, false);
+  }
+
+  #updateAndTell(final: boolean, cursorOnly: boolean): void {
+    this.#final ||= final;
+    this.#cursorOnly = cursorOnly && (this.#frame === 0 || this.#cursorOnly);
     cancelAnimationFrame(this.#frame);
     this.#frame = requestAnimationFrame(() => {
+      const told = this.#final;
+      const only = this.#cursorOnly;
       this.#frame = 0;
-      this.#update();
+      this.#final = this.#cursorOnly = false;
+      this.#update(only);
       this.#tell("input");
-      if (final) this.#tell("change");
+      if (told) this.#tell("change");
     });
   }
 
@@ -317,13 +329,7 @@ export class FigureElement extends Base {
         this.#reflect(axis.name, (axis.from ?? 0) + place);
       }
     } else this.#hover = cell;
-    cancelAnimationFrame(this.#frame);
-    this.#frame = requestAnimationFrame(() => {
-      this.#frame = 0;
-      this.#update();
-      this.#tell("input");
-      if (final) this.#tell("change");
-    });
+    this.#updateAndTell(final, true);
     if (final) this.#speak();
   }
 
@@ -404,6 +410,11 @@ export class FigureElement extends Base {
     });
     drawing.addEventListener("click", (event) => {
       const cell = this.#cellUnder(event);
+      if (cell) this.#moveTo(cell, true);
+    });
+    drawing.addEventListener("pointerup", (event) => {
+      // A finger that slides over the drawing reads as it goes; where it is lifted is what it meant.
+      const cell = event.pointerType === "mouse" ? undefined : this.#cellUnder(event);
       if (cell) this.#moveTo(cell, true);
     });
     this.#parts.png.addEventListener("click", () => void this.#savePng());

@@ -1,5 +1,5 @@
 // <posenc-embed>: an embedding table as the stripes of a heat map, as waves over position, as clock hands.
-import { arange, encode, frequencies, type EmbedScheme } from "../src/index.js";
+import { arange, encode, frequencies, fromJSON, type EmbedScheme } from "../src/index.js";
 import {
   choice,
   cursorField,
@@ -219,7 +219,8 @@ function pairsOf(scheme: EmbedScheme, columns: number): Pick<Model, "wavelengths
   } catch {
     return { wavelengths: [], roles: [] };
   }
-  const origin = encode(scheme, [0]).data;
+  const { padIndex: _, ...unpadded } = scheme.toJSON();
+  const origin = encode(fromJSON(unpadded) as EmbedScheme, [0]).data;
   const seen = { sine: 0, cosine: 0 };
   const roles = Array.from({ length: columns }, (_, c): Role | undefined => {
     const part = origin[c] === 0 ? "sine" : "cosine";

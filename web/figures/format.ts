@@ -36,8 +36,8 @@ function significant(size: number, digits: number): string {
     const [mantissa = "", exponent = "0"] = size.toExponential(digits - 1).split("e");
     return `${mantissa}\u00d710${superscript(Number(exponent))}`;
   }
-  const text = size.toPrecision(digits);
-  return grouped(text.includes("e") ? String(Number(text)) : text);
+  // Digits before the point are all written: 47 117, not 47 120.
+  return grouped(size >= 10 ** digits ? size.toFixed(0) : size.toPrecision(digits));
 }
 
 function grouped(digits: string): string {

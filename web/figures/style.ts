@@ -60,7 +60,7 @@ footer { display: flex; flex-wrap: wrap; gap: 4px 24px; align-items: baseline; j
 .code pre { margin: 4px 0 12px; padding: 8px 0 8px 12px; border-inline-start: 2px solid var(--faint); overflow-x:
   auto; color: var(--ink);
   font: 12px/1.5 ui-monospace, "SF Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace; }
-.code .line { display: flex; gap: 14px; color: var(--grey); }
+.code .line { display: flex; align-items: baseline; gap: 14px; color: var(--grey); }
 .scroll { overflow: auto; max-height: 22em; margin-top: 8px; }
 table { border-collapse: collapse; color: var(--ink); font-size: 12px; }
 table caption { text-align: start; color: var(--grey); padding-bottom: 4px; }
@@ -72,7 +72,7 @@ th:first-child, td:first-child { padding-inline-start: 0; }
 [hidden] { display: none !important; }
 @media (pointer: coarse) { input[type=range] { height: 34px; } button, select, input[type=text] { min-height:
   34px; } }
-@media (forced-colors: active) { .figure { --ink: CanvasText; --grey: CanvasText; --faint: GrayText; --accent:
+@media (forced-colors: active) { [role=tab] { border-bottom-color: Canvas; } .figure { --ink: CanvasText; --grey: CanvasText; --faint: GrayText; --accent:
   Highlight; --paper: Canvas; } }
 @media print { .controls, .actions, details, [role=tab][aria-selected=false] { display: none !important; } :host {
   break-inside: avoid; } }

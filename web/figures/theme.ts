@@ -50,17 +50,27 @@ const dark: Palette = {
 
 export const paletteNames = Object.keys(light) as (keyof Palette)[];
 
-/** The palette of a mode with some roles replaced (as #rrggbb), and the colour tables that follow from it. */
+const made = new Map<string, Theme>();
+
+/**
+ * The palette of a mode with some roles replaced (as #rrggbb), and the colour tables that follow from it. The same
+ * request gives the same object.
+ */
 export function makeTheme(isDark: boolean, changes: Partial<Palette> = {}, font = sansFont): Theme {
   const palette: Palette = { ...(isDark ? dark : light), ...changes };
+  const key = [isDark, font, ...Object.values(palette)].join();
+  const known = made.get(key);
+  if (known) return known;
   const blank = parseHex(palette.blank);
-  return {
+  const theme: Theme = {
     ...palette,
     dark: isDark,
     font,
     signed: signedTable(isDark, parseHex(palette.paper), parseHex(palette.accent), parseHex(palette.cool), blank),
     amount: amountTable(isDark, blank),
   };
+  made.set(key, theme);
+  return theme;
 }
 
 // ---------------------------------------------------------------- the page an element stands in

@@ -1,0 +1,29 @@
+import { describe, expect, it } from "vitest";
+import { book, count } from "../../../web/figures/format.js";
+
+describe("numbers as a book writes them", () => {
+  it.each([
+    [0, {}, "0"],
+    [-0, { decimals: 2, signed: true }, "0.00"],
+    [0.99989, { decimals: 4, signed: true }, "+0.9999"],
+    [-0.00001, { decimals: 4, signed: true }, "0.0000"],
+    [-1, {}, "\u22121"],
+    [1234, {}, "1234"],
+    [10000, {}, "10\u2009000"],
+    [-12345.678, { decimals: 1 }, "\u221212\u2009345.7"],
+    [149.0456, { significant: 4 }, "149.0"],
+    [60611.47, { significant: 4 }, "60\u2009611"],
+    [999.96, { significant: 4 }, "1000"],
+    [6.283185, { significant: 4 }, "6.283"],
+    [0.000012345, { significant: 3 }, "1.23\u00d710\u207b\u2075"],
+    [-2.5e12 - 0.5, { significant: 3 }, "\u22122.50\u00d710\u00b9\u00b2"],
+    [Number.NaN, {}, "\u2013"],
+    [-Infinity, {}, "\u2212\u221e"],
+  ])("%d %j is %s", (value, style, text) => expect(book(value, style)).toBe(text));
+
+  it("counts in words", () => {
+    expect(count(1, "token")).toBe("1 token");
+    expect(count(12000, "token")).toBe("12\u2009000 tokens");
+    expect(count(2, "index", "indices")).toBe("2 indices");
+  });
+});
