@@ -78,11 +78,11 @@ export function init(options: InitOptions = {}): void {
   for (const key of Object.keys(options)) {
     if (!["backend", "wasm", "fallbackUrl"].includes(key)) refuseUnknown("init", key, ["backend", "wasm", "fallbackUrl"]);
   }
-  const { backend, wasm, fallbackUrl } = options;
+  const { backend, wasm, fallbackUrl }: { readonly [K in keyof InitOptions]: unknown } = options;
   if (backend !== undefined && backend !== "simd" && backend !== "js") {
     refuse("unknown-choice", "init", "backend", '"simd" or "js"', backend);
   }
-  if (wasm !== undefined && !isModule(wasm) && !(wasm instanceof ArrayBuffer) && !ArrayBuffer.isView(wasm)) {
+  if (wasm !== undefined && !isModule(wasm) && !ArrayBuffer.isView(wasm) && !((wasm as object | null) instanceof ArrayBuffer)) {
     refuse("not-a-number", "init", "wasm", "the bytes of the module or a WebAssembly.Module", wasm);
   }
   if (fallbackUrl !== undefined && typeof fallbackUrl !== "string" && !(fallbackUrl instanceof URL)) {
@@ -114,7 +114,7 @@ export function ready(): Promise<void> {
 /** Version, back end and compiler of the core that runs; starts it if need be. */
 export function info(): Info {
   const { glue } = current();
-  const { version, compiler, lanes } = JSON.parse((glue as AboutGlue).about()) as Info;
+  const { version, compiler, lanes } = JSON.parse(glue.about()) as Info;
   return Object.freeze({ version, backend: source!.backend, compiler, lanes });
 }
 
@@ -357,16 +357,18 @@ export class Frame {
     return this.#pushCells([specs.length, ...places]);
   }
 
+  #push(value: FieldValue): void {
+    if (typeof value === "object") {
+      (value.head ? this.#moved : this.#movedData).push(this.#cells.length);
+      this.#cells.push(value.offset);
+    } else {
+      this.#cells.push(typeof value === "number" ? value : value === true ? 1 : 0);
+    }
+  }
+
   #pushCells(values: readonly FieldValue[]): Place {
     const offset = this.#cells.length * 8;
-    for (const value of values) {
-      if (typeof value === "object") {
-        (value.head ? this.#moved : this.#movedData).push(this.#cells.length);
-        this.#cells.push(value.offset);
-      } else {
-        this.#cells.push(Number(value ?? 0));
-      }
-    }
+    for (const value of values) this.#push(value);
     return { head: true, offset };
   }
 
@@ -376,10 +378,12 @@ export class Frame {
     const call = running.calls.get(name);
     if (call === undefined) throw internal(this.#subject, `the core has no call ${name}`);
     this.#fields = call.fields;
-    this.#block = this.#pushCells(call.fields.map((field) => {
-      if (!(field in values)) throw internal(this.#subject, `${name} needs ${field}`);
-      return values[field];
-    })).offset;
+    this.#block = this.#cells.length * 8;
+    for (const field of call.fields) {
+      const value = values[field];
+      if (value === undefined && !(field in values)) throw internal(this.#subject, `${name} needs ${field}`);
+      this.#push(value);
+    }
     const count = this.#cells.length;
     const dataAt = Math.ceil(count / 2) * 16;
     const base = reserve(running, this.#subject, dataAt + this.#dataBytes);

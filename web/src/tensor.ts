@@ -54,7 +54,6 @@ export class Tensor<D extends DType = DType> implements Iterable<Element<D> | Te
     this.shape = Object.freeze([...shape]);
     this.dtype = dtype;
     this.size = data.length;
-    Object.freeze(this);
   }
 
   /** The shape under its other name. */
@@ -381,7 +380,7 @@ function readNested(subject: string, argument: string, value: readonly unknown[]
     leaf = leaf[0] as unknown;
   }
   const typedLeaves = isNumberArray(leaf);
-  if (typedLeaves) shape.push(leaf.length);
+  if (typedLeaves) shape.push((leaf as NumberArray).length);
   const boolean = typeof leaf === "boolean";
   const size = allowedSize(subject, argument, shape, 8);
   const data = new Float64Array(size);
