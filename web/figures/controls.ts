@@ -42,6 +42,7 @@ export function makeControl(field: Field, changed: Changed): Control {
       const options = field.choices.map((c) => make("option", { value: c.value, textContent: c.label }));
       const select = make("select", { id }, { part: "select" }, options);
       select.addEventListener("change", () => changed(select.value, true));
+      root.classList.add("choice");
       root.append(label, select);
       return { root, show: (value) => void (select.value = String(value)), stop: () => {} };
     }

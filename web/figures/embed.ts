@@ -141,7 +141,7 @@ export const embed = defineFigure<Model>({
   },
 
   title: ({ values, model }) =>
-    `${descriptorOf("embed", String(values.scheme)).title} encoding, ${count(model.rows, "position")} \u00d7 ` +
+    `${descriptorOf("embed", String(values.scheme)).title} encoding, ${count(model.rows, "position")} \u00d7\u00a0` +
     count(model.columns, "dimension"),
 
   caption: ({ view, model }) => {

@@ -11,6 +11,7 @@ const css = `
   color: var(--ink); border-top: 1px solid var(--ink); padding-top: 7px; margin: 0; font-variant-numeric:
   tabular-nums;
   color-scheme: light; accent-color: var(--accent); }
+.figure { container-type: inline-size; }
 .figure.dark { color-scheme: dark; }
 header { display: flex; flex-wrap: wrap; gap: 2px 24px; align-items: baseline; justify-content: space-between;
   margin-bottom: 8px; }
@@ -70,6 +71,7 @@ th:first-child, td:first-child { padding-inline-start: 0; }
 .hidden { position: absolute; width: 1px; height: 1px; margin: -1px; overflow: hidden; clip-path: inset(50%);
   white-space: nowrap; }
 [hidden] { display: none !important; }
+@container (max-width: 420px) { .choice { grid-column: 1 / -1; } }
 @media (pointer: coarse) { input[type=range] { height: 34px; } button, select, input[type=text] { min-height:
   34px; } }
 @media (forced-colors: active) { [role=tab] { border-bottom-color: Canvas; } .figure { --ink: CanvasText; --grey: CanvasText; --faint: GrayText; --accent:

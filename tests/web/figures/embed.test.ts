@@ -103,7 +103,7 @@ describe("words and take-aways", () => {
       { label: "wavelength", value: "149.0", unit: "tokens" },
       { label: "value", value: "+0.9999" },
     ]);
-    expect(embed.title(state)).toBe("Sinusoidal encoding, 96 positions \u00d7 64 dimensions");
+    expect(embed.title(state)).toBe("Sinusoidal encoding, 96 positions \u00d7\u00a064 dimensions");
     expect(embed.summary(state)).toContain("turns once in 6.283 tokens, the last in 47\u2009117.");
   });
 

@@ -60,7 +60,7 @@ describe("colour maps", () => {
     const table = amountTable(true, [0, 0, 0]);
     for (let i = 0; i < 255; i++) {
       const [r, g, b] = parseHex(interpolateViridis(i / 254));
-      for (const [k, channel] of [r, g, b].entries()) expect(Math.abs(table[3 * i + k]! - channel)).toBeLessThanOrEqual(4);
+      for (const [k, channel] of [r, g, b].entries()) expect(Math.abs(table[3 * i + k]! - channel)).toBeLessThanOrEqual(3);
     }
     const scale = { kind: "amount", min: 0, max: 1 } as const;
     expect(luminance(colourOf(makeTheme(false).amount, scale, 1))).toBeLessThan(0.05);
