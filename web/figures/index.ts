@@ -3,7 +3,9 @@ import { defineElement } from "./element.js";
 import { embed } from "./embed.js";
 import type { Figure } from "./figure.js";
 
-export const figures: readonly Figure[] = [embed];
+export const figures: readonly Figure[] = [
+  embed, // an embedding table: heat map, waves, circles
+];
 
 /** Defines the element of every figure; harmless where it is done already and where there is no document. */
 export function defineElements(): void {

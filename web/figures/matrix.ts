@@ -84,7 +84,7 @@ export function drawMatrix(surface: Surface, matrix: Matrix): void {
 
 function drawRowAxis(surface: Surface, matrix: Matrix, map: Box, cell: number): void {
   const tick = matrix.rowAxis.tick ?? String;
-  for (const i of indexTicks(matrix.rows, map.height, 30, matrix.rowAxis.binary)) {
+  for (const i of indexTicks(matrix.rows, map.height, surface.narrow ? 30 : 36, matrix.rowAxis.binary)) {
     surface.text(map.x - 8, map.y + Math.max(5, (i + 0.5) * cell), tick(i), { align: "end", size: labelSize });
   }
   const label = matrix.rowAxis.label;
