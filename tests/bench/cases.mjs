@@ -1,0 +1,145 @@
+// What is timed against what. Nothing of Node in here: the same file runs in a browser.
+import { peakLoops } from "./peak.mjs";
+
+// Softmax attention of one head as one would write it: flat arrays, indices hoisted out of the inner loops.
+function plainAttention(q, k, v, n, d, causal, out, row) {
+  const scale = 1 / Math.sqrt(d);
+  for (let i = 0; i < n; i++) {
+    const last = causal ? i + 1 : n;
+    const qi = i * d;
+    let top = -Infinity;
+    for (let j = 0; j < last; j++) {
+      const kj = j * d;
+      let sum = 0;
+      for (let c = 0; c < d; c++) sum += q[qi + c] * k[kj + c];
+      sum *= scale;
+      row[j] = sum;
+      if (sum > top) top = sum;
+    }
+    let total = 0;
+    for (let j = 0; j < last; j++) {
+      const weight = Math.exp(row[j] - top);
+      row[j] = weight;
+      total += weight;
+    }
+    for (let c = 0; c < d; c++) out[qi + c] = 0;
+    for (let j = 0; j < last; j++) {
+      const weight = row[j] / total;
+      const vj = j * d;
+      for (let c = 0; c < d; c++) out[qi + c] += weight * v[vj + c];
+    }
+  }
+}
+
+function plainTable(tokens, dim, out) {
+  for (let t = 0; t < tokens; t++) {
+    for (let c = 0; c < dim; c += 2) {
+      const angle = t / Math.pow(10000, c / dim);
+      out[t * dim + c] = Math.sin(angle);
+      out[t * dim + c + 1] = Math.cos(angle);
+    }
+  }
+}
+
+function hoistedTable(tokens, dim, out) {
+  const frequencies = new Float64Array(dim / 2);
+  for (let i = 0; i < dim / 2; i++) frequencies[i] = Math.pow(10000, (-2 * i) / dim);
+  for (let t = 0; t < tokens; t++) {
+    for (let i = 0, at = t * dim; i < dim / 2; i++, at += 2) {
+      const angle = t * frequencies[i];
+      out[at] = Math.sin(angle);
+      out[at + 1] = Math.cos(angle);
+    }
+  }
+}
+
+const median = (values) => {
+  const sorted = [...values].sort((a, b) => a - b);
+  const middle = sorted.length >> 1;
+  return sorted.length % 2 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
+};
+
+// Medians of interleaved runs in milliseconds: every round times each candidate once, so that all see the same machine.
+function race(candidates, rounds) {
+  // Past the tier-up of the engine, and each timed long enough for the clock.
+  const repeats = candidates.map(({ run }) => {
+    const begin = performance.now();
+    let count = 0;
+    while (performance.now() - begin < 300) {
+      run();
+      count++;
+    }
+    return Math.max(1, Math.round(20 / ((performance.now() - begin) / count)));
+  });
+  const times = candidates.map(() => []);
+  for (let round = 0; round < rounds; round++) {
+    candidates.forEach(({ run }, c) => {
+      const begin = performance.now();
+      for (let i = 0; i < repeats[c]; i++) run();
+      times[c].push((performance.now() - begin) / repeats[c]);
+    });
+  }
+  return times.map(median);
+}
+
+function largestDifference(a, b) {
+  let worst = 0;
+  for (let i = 0; i < a.length; i++) worst = Math.max(worst, Math.abs(a[i] - b[i]));
+  return worst;
+}
+
+/** Resolves to rows {group, name, ms, gflops?, ratio?, against?, error?}; ratios compare medians of one run. */
+export function measure(posenc, { rounds = 15 } = {}) {
+  const rows = [];
+
+  // The ceiling stands in the same race as what it is compared with.
+  const loops = peakLoops();
+  const kPeakRounds = 1 << 16;
+  const peaks = loops.map(({ count, run, operations }) => ({
+    name: `peak, ${count} accumulators`, run: () => run(kPeakRounds), operations: operations * kPeakRounds,
+  }));
+
+  const [n, d] = [1024, 64];
+  const [q, k, v] = [1, 2, 3].map((seed) => posenc.randomNormal([n, d], { seed }));
+  for (const causal of [false, true]) {
+    const out = new Float32Array(n * d);
+    const plain = new Float32Array(n * d);
+    const row = new Float64Array(n);
+    const pairs = causal ? (n * (n + 1)) / 2 : n * n;
+    const candidates = [
+      { name: "attention()", run: () => posenc.attention(q, k, v, { causal }), operations: 4 * pairs * d },
+      { name: "attention() into out", run: () => posenc.attention(q, k, v, { causal, out }), operations: 4 * pairs * d },
+      { name: "plain loop", run: () => plainAttention(q.data, k.data, v.data, n, d, causal, plain, row), operations: 4 * pairs * d },
+      ...peaks,
+    ];
+    for (const { run } of candidates) run();
+    const error = largestDifference(out, plain);
+    if (!(error < 1e-5)) throw new Error(`attention() and the plain loop differ by ${error}`);
+    const times = race(candidates, rounds);
+    const gflops = candidates.map(({ operations }, c) => operations / times[c] / 1e6);
+    const peak = Math.max(...gflops.slice(3));
+    candidates.forEach(({ name }, c) => rows.push({
+      group: `attention n=${n} d=${d}${causal ? " causal" : ""}, one head`, name, ms: times[c], gflops: gflops[c],
+      ...(c < 2 ? { ratio: times[2] / times[c], against: "plain loop", peak: gflops[c] / peak } : {}),
+    }));
+  }
+
+  const [tokens, dim] = [1024, 512];
+  const scheme = posenc.sinusoidal({ dim });
+  const [out, plain, hoisted] = [0, 1, 2].map(() => new Float32Array(tokens * dim));
+  const candidates = [
+    { name: "encode() into out", run: () => posenc.encode(scheme, tokens, { out }) },
+    { name: "encode()", run: () => posenc.encode(scheme, tokens) },
+    { name: "plain loop, Math.pow inside", run: () => plainTable(tokens, dim, plain) },
+    { name: "plain loop, frequencies hoisted", run: () => hoistedTable(tokens, dim, hoisted) },
+  ];
+  for (const { run } of candidates) run();
+  const error = Math.max(largestDifference(out, plain), largestDifference(out, hoisted));
+  if (!(error < 1e-6)) throw new Error(`encode() and the plain loop differ by ${error}`);
+  const times = race(candidates, rounds);
+  candidates.forEach(({ name }, c) => rows.push({
+    group: `sinusoidal table ${tokens} x ${dim}`, name, ms: times[c],
+    ...(c < 2 ? { ratio: times[2] / times[c], against: "plain loop, Math.pow inside", hoisted: times[3] / times[c] } : {}),
+  }));
+  return rows;
+}
