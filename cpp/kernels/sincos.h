@@ -1,7 +1,8 @@
 // Exact tables of sines and cosines of position * omega.
 //
-// float32: the nearest float (within 0.5 + 2^-30 ULP, proven). float64: within 0.51 ULP. The bits of a cell depend on
-// its position, frequency and scale alone, never on its neighbours: row 5 of a table is the table of position 5.
+// float32: the nearest float (within 0.5 + 2^-30 ULP, proven). float64: within 0.51 ULP, or 2^-1050 max(1, |scale|)
+// among the denormals. The bits of a cell depend on its position, frequency and scale alone, never on its neighbours:
+// row 5 of a table is the table of position 5.
 #pragma once
 
 #include <cstddef>

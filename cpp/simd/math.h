@@ -78,7 +78,7 @@ struct SinCos {
   double sin = 0, cos = 1;
 };
 
-/// sin and cos of f quarter turns (f pi / 2), |f| <= 1/2, with relative errors below 2^-51.5 and 2^-52.2: polynomials in
+/// sin and cos of f quarter turns (f pi / 2), |f| <= 1/2; relative errors below 2^-51.5 and 2^-52.2: polynomials in
 /// f^2, minimax to 2^-57.9 and 2^-53.6, pi / 2 to 2^-54.5, two roundings at the full size of a sine, one of a cosine.
 inline SinCos sin_cos_quarter_turns(double f) {
   const double g = f * f;
