@@ -328,8 +328,13 @@ export class FigureElement extends Base {
         this.#own.set(axis.name, (axis.from ?? 0) + place);
         this.#reflect(axis.name, (axis.from ?? 0) + place);
       }
+      for (const [name, value] of Object.entries(cell.choose ?? {})) {
+        if (value === undefined) continue;
+        this.#own.set(name, value);
+        this.#reflect(name, value);
+      }
     } else this.#hover = cell;
-    this.#updateAndTell(final, true);
+    this.#updateAndTell(final, cell.choose === undefined);
     if (final) this.#speak();
   }
 

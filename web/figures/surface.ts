@@ -1,6 +1,7 @@
 // The one drawing surface. A figure draws on a Surface in CSS pixels and in roles of colour; a back end (canvas.ts,
 // svg.ts, recording.ts) turns that into pixels, markup or a list of operations.
 import type { ColourScale } from "./colour.js";
+import type { Values } from "./figure.js";
 import type { Palette, Theme } from "./theme.js";
 
 /** A role of the theme, or a colour of its own. */
@@ -54,6 +55,8 @@ export interface HeatMap {
 export interface Cell {
   row?: number;
   column?: number;
+  /** Fields that a click here sets (another head, another pair); a pointer that only passes sets none. */
+  choose?: Values;
 }
 
 /** From a place inside a region (u to the right, v downwards, both 0 to 1) to a cell. */
