@@ -52,6 +52,8 @@ export interface RangeField extends FieldBase {
   format?: (value: number) => string;
   /** A button that steps the value along (one step a press where motion is unwelcome). */
   play?: boolean;
+  /** A value beyond the ends is brought to them: for ends that move with another control. */
+  clamp?: boolean;
 }
 
 export interface ChoiceField extends FieldBase {
@@ -215,6 +217,7 @@ export function checkValue(field: Field, given: unknown): Value {
       const least = field.least === null ? -Infinity : (field.least ?? field.min);
       const most = field.most === null ? Infinity : (field.most ?? field.max);
       const whole = field.integer !== true || Number.isInteger(value);
+      if (field.clamp === true && whole && !Number.isNaN(value)) return Math.max(field.min, Math.min(field.max, value));
       if (Number.isFinite(value) && whole && value >= least && value <= most) return value;
       const kind = field.integer === true ? "a whole number" : "a number";
       const bounds = Number.isFinite(least) && Number.isFinite(most) ? ` from ${least} to ${most}` : "";

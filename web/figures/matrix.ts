@@ -58,7 +58,8 @@ export function matrixHeight(width: number, aspect = 0.57): number {
   return Math.round(topMargin + map + barsGap + barsHeight + ticksHeight + (narrow ? 30 : 0));
 }
 
-export function drawMatrix(surface: Surface, matrix: Matrix): void {
+/** Draws it and says where the heat map lies. */
+export function drawMatrix(surface: Surface, matrix: Matrix): Box {
   const { rows, columns, values, scale, row, column } = matrix;
   const { map, curve, legendX } = layoutOf(surface, matrix);
   const cellWidth = map.width / columns;
@@ -80,6 +81,7 @@ export function drawMatrix(surface: Surface, matrix: Matrix): void {
   drawRow(surface, matrix, map);
   if (legendX !== undefined) legend(surface, scale, legendX, map.y, Math.min(150, map.height * 0.46));
   else legend(surface, scale, map.x, surface.height - 26, Math.min(140, map.width), false);
+  return map;
 }
 
 function drawRowAxis(surface: Surface, matrix: Matrix, map: Box, cell: number): void {
