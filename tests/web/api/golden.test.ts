@@ -1,0 +1,310 @@
+// Every case of tests/golden/cases.json, through the public API. Expected values come from elsewhere (papers' code, fifty
+// digits); a case without a test here must name what it waits for, and that must truly not be there yet.
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import * as posenc from "../../../web/src/index.js";
+import { gap } from "./oracle.js";
+
+const { alibi, attention, attentionDistance, bias, embed, encode, entropy, fairseqPositions, frequencies, multimodalPositions,
+  paddedPositions, relativeIndex, rope, rotate, shaw, sinusoidal } = posenc;
+
+interface Case {
+  readonly id: string;
+  // The papers' and frameworks' own names, a different shape in every case.
+  readonly params: Record<string, never>;
+  readonly input: Record<string, never>;
+  readonly expected: never;
+  readonly tol: number;
+}
+
+const cases = readFileSync(join(import.meta.dirname, "../../golden/cases.json"), "utf8");
+const list = JSON.parse(cases) as Case[];
+
+// float32 results against numbers printed to ten digits: 2e-7 times the magnitudes of their terms.
+const kFloat32 = 2e-7;
+
+function near(actual: unknown, expected: unknown, tolerance: number): void {
+  expect(gap(actual, expected), `${JSON.stringify(actual)} against ${JSON.stringify(expected)}`).toBeLessThanOrEqual(tolerance);
+}
+
+// Ten printed digits carry an error of half a unit in the tenth, whatever a case's own tolerance says.
+const kPrinted = 6e-10;
+
+const table = (dim: number, positions: readonly number[], more: object = {}): number[][] =>
+  encode(sinusoidal({ dim, ...more }), positions, { dtype: "float64" }).tolist() as number[][];
+const dot = (a: readonly number[], b: readonly number[]): number => a.reduce((sum, x, c) => sum + x * b[c]!, 0);
+const distance = (a: readonly number[], b: readonly number[]): number => Math.sqrt(a.reduce((sum, x, c) => sum + (x - b[c]!) ** 2, 0));
+const turn = (x: readonly number[][], options: posenc.RopeOptions, positions: readonly number[]): number[][] =>
+  rotate(posenc.tensor(x, undefined, "float64"), rope(options), { positions }).tolist() as number[][];
+const slopes = (options: posenc.AlibiOptions): number[] =>
+  Array.from(bias(alibi(options), { queries: [1], keys: [0] }).data, (b) => -b);
+
+type Run = (given: { params: Record<string, never>; input: Record<string, never>; expected: never; tol: number }) => void;
+
+const paperRows: Run = ({ params, input, expected, tol }) => near(table(params.d, input.pos), expected, tol);
+
+const exactAtLargePositions: Run = ({ params, input, expected }) => {
+  const pairs = Object.entries(expected as Record<string, Record<"sin" | "cos" | "naive_f32_sin" | "naive_f32_abs_err", number>>);
+  const [double] = table(params.d, [input.pos]);
+  const [single] = encode(sinusoidal({ dim: params.d }), [input.pos]).tolist() as number[][];
+  for (const [name, { sin, cos, naive_f32_sin: naive, naive_f32_abs_err: error }] of pairs) {
+    const i = Number(name.slice(2));
+    near(double!.slice(2 * i, 2 * i + 2), [sin, cos], kPrinted);
+    near(single!.slice(2 * i, 2 * i + 2), [sin, cos], 6e-8 + kPrinted);
+    if (error > 1e-5) expect(Math.abs(single![2 * i]! - naive)).toBeGreaterThan(error / 2);
+  }
+};
+
+const turnedRow: (options: (params: Record<string, never>) => posenc.RopeOptions) => Run = (options) =>
+  ({ params, input, expected, tol }) => near(turn([input.x], options(params), [input.pos])[0], expected, tol);
+
+const slopeCase: Run = ({ params, expected }) => near(
+  slopes({ heads: params.n_heads, rule: (params.mode ?? "press") as "press" | "geometric" }), expected, 5e-8);
+
+const runs: Record<string, Run> = {
+  "sin-001": paperRows,
+  "sin-003": ({ input, expected }) => near(embed(input.embeddings, sinusoidal({ dim: 4 }), { positions: input.pos }).tolist(), expected, kFloat32 * 2),
+  "sin-004": ({ input, expected }) =>
+    near(embed(input.embeddings, sinusoidal({ dim: 4 }), { positions: input.pos, scale: "sqrt" }).tolist(), expected, kFloat32 * 3),
+  "sin-005": ({ params, input, expected, tol }) => {
+    const { wavelength } = frequencies(sinusoidal({ dim: params.d, base: params.base }));
+    (input.i as number[]).forEach((i, n) => near(wavelength[i]! / expected[n]!, 1, tol));
+  },
+  "sin-007": ({ params, input, expected, tol }) => {
+    const { wavelength } = frequencies(sinusoidal({ dim: 2 * params.d_half, base: params.base }));
+    (input.k as number[]).forEach((k, n) => near(wavelength[k - 1]! / expected[n]!, 1, tol));
+  },
+  "sin-008": ({ params, input, expected }) => {
+    const blocks = expected as number[][][];
+    const rows = table(params.d, [7, 7 + (input.k as number)]);
+    blocks.forEach((m, i) => {
+      const [sin, cos] = rows[0]!.slice(2 * i, 2 * i + 2) as [number, number];
+      near([m[0]![0]! * sin + m[0]![1]! * cos, m[1]![0]! * sin + m[1]![1]! * cos], rows[1]!.slice(2 * i, 2 * i + 2), 2 * kPrinted);
+    });
+  },
+  "sin-010": ({ params, input, expected, tol }) => near(table(params.d, input.pos, { layout: "half", spacing: "timing",
+    minTimescale: params.min_timescale, maxTimescale: params.max_timescale }), expected, tol),
+  "sin-011": ({ params, input, expected, tol }) =>
+    near(table(params.d, input.pos, { layout: "half", spacing: "timing", oddDim: "pad" }), expected, tol),
+  "sin-012": ({ params, input, expected }) => expect(fairseqPositions(input.tokens, params.padding_idx).tolist()).toEqual(expected),
+  "sin-014": ({ params, input, expected, tol }) => near(table(params.d, input.position_index,
+    { layout: "half", spacing: "timing", padIndex: params.padding_idx }), expected, tol),
+  "sin-015": paperRows,
+  "sin-018": ({ params, input, expected, tol }) => {
+    const { correct, wrong } = expected as { correct: number[]; wrong: number[] };
+    const row = table(params.d, [input.pos])[0]!;
+    const columns = (input.col as number[]).map((c) => row[c]!);
+    near(columns, correct, tol);
+    expect(gap(columns, wrong)).toBeGreaterThan(1e-5);
+  },
+  "sin-019": paperRows,
+  "big-001": exactAtLargePositions,
+  "big-003": exactAtLargePositions,
+  "big-006": ({ params, input, expected, tol }) => {
+    const { angle, cos, cos_if_angle_is_fp16_1045: wrong } = expected as Record<string, number>;
+    near((input.pos as number) * frequencies(sinusoidal({ dim: params.d })).inverse[input.i]!, angle, 1e-6);
+    const value = encode(sinusoidal({ dim: params.d }), [input.pos]).at(0, 2 * (input.i as number) + 1);
+    near(value, cos, tol);
+    expect(Math.abs(value - wrong!)).toBeGreaterThan(0.5);
+  },
+  "big-007": ({ input, expected, tol }) => {
+    const { cos_true_15962: own, cos_15936: below, cos_15968: above } = expected as Record<string, number>;
+    const [first] = input.pos as number[];
+    near(encode(sinusoidal({ dim: 2 }), [first!, 15936, 15968]).tolist(),
+      [first!, 15936, 15968].map((t, n) => [Math.fround(Math.sin(t)), [own, below, above][n]]), tol);
+  },
+  "uniq-001": ({ params, input, expected }) => {
+    const { dist_0_44: near44, dist_0_710: near710 } = expected as Record<string, number>;
+    const [zero, a, b] = table(params.d, input.pos) as [number[], number[], number[]];
+    near([distance(zero, a), distance(zero, b)], [near44, near710], kPrinted);
+  },
+  "sim-001": ({ params, input, expected, tol }) => {
+    const rows = table(params.d, [1000, ...(input.delta as number[]).map((delta) => 1000 + delta)]);
+    near(rows.slice(1).map((row) => dot(rows[0]!, row)), expected, tol * 10);
+  },
+  "sim-003": ({ params, input, expected }) => {
+    const rows = table(params.d, input.pos);
+    near(rows.map((a) => rows.map((b) => dot(a, b) / Math.sqrt(dot(a, a) * dot(b, b)))), expected, kPrinted);
+  },
+  "sim-004": ({ params, input, expected, tol }) => near(table(params.d, input.pos).map((row) => Math.sqrt(dot(row, row))), expected, tol),
+  "lrn-004": ({ input, expected }) => {
+    const { hf_cumsum_minus_1_pad_fill_1: one, pad_fill_0: zero } = expected as Record<string, number[]>;
+    expect(paddedPositions(input.mask).tolist()).toEqual(one);
+    expect(paddedPositions(input.mask, { padding: "left", fill: 0 }).tolist()).toEqual(zero);
+  },
+  "rope-001": ({ params, input, expected, tol }) => {
+    const { inverse } = frequencies(rope({ dim: params.d, base: params.base }));
+    near((input.i as number[]).map((i) => inverse[i]), expected, tol);
+  },
+  "rope-002": turnedRow((params) => ({ dim: params.d, layout: "interleaved" })),
+  "rope-003": turnedRow((params) => ({ dim: params.d, layout: "half" })),
+  "rope-005": ({ params, input, expected }) => {
+    const scores = (layout: "interleaved" | "half", pairs: readonly (readonly [number, number])[]): number[] =>
+      pairs.map(([i, j]) => dot(turn([input.q], { dim: params.d, layout }, [i])[0]!, turn([input.k], { dim: params.d, layout }, [j])[0]!));
+    const { interleaved, half, delta_minus3: back } = expected as { interleaved: number[]; half: number[]; delta_minus3: number };
+    near(scores("interleaved", input.pairs), interleaved, 2 * kPrinted);
+    near(scores("half", input.pairs), half, 2 * kPrinted);
+    near(scores("interleaved", [[2, 5]]), [back], 2 * kPrinted);
+  },
+  "rope-006": ({ params, input, expected }) => near((input.pos as number[]).map((t) => {
+    const [row] = turn([input.q], { dim: params.d }, [t]);
+    return Math.sqrt(dot(row!, row!));
+  }), expected, 2 * kPrinted),
+  "rope-008": turnedRow((params) => ({ dim: params.head_dim, rotaryDim: params.rotary_dim, layout: "half" })),
+  "rope-011": ({ params, input, expected, tol }) => {
+    const { inverse, band } = frequencies(rope({ dim: params.d, base: params.base, scaling: { type: "linear", factor: params.factor } }));
+    near((input.i as number[]).map((i) => inverse[i]), expected, tol);
+    expect(new Set(band)).toEqual(new Set(["scaled"]));
+  },
+  "rope-012": ({ params, input, expected, tol }) => {
+    const { base_prime: base, inv, ratio_last: ratio } = expected as { base_prime: number; inv: number[]; ratio_last: number };
+    const plain = frequencies(rope({ dim: params.d, base: params.base }));
+    const scaled = frequencies(rope({ dim: params.d, base: params.base, scaling: { type: "ntk", factor: params.alpha } }));
+    near(scaled.base! / base, 1, tol);
+    (input.i as number[]).forEach((i, n) => near(scaled.inverse[i]! / inv[n]!, 1, tol));
+    near(plain.inverse.at(-1)! / scaled.inverse.at(-1)!, ratio, 1e-12);
+  },
+  "rope-018": ({ params, input, expected }) => {
+    const { wrong, wrong_norm: wrongNorm, right_norm: rightNorm } = expected as { wrong: number[]; wrong_norm: number; right_norm: number };
+    for (const layout of ["interleaved", "half"] as const) {
+      const [row] = turn([input.x], { dim: params.d, layout }, [input.pos]);
+      near(Math.sqrt(dot(row!, row!)), rightNorm, 2 * kPrinted);
+      expect(gap(row, wrong)).toBeGreaterThan(0.01);
+    }
+    near(Math.sqrt(dot(wrong, wrong)), wrongNorm, 1e-8);
+  },
+  "mrope-001": ({ input, expected }) => {
+    const { t, h, w } = expected as Record<"t" | "h" | "w", number[]>;
+    expect(multimodalPositions([{ text: input.text }, { image: input.image_grid_merged }, { text: input.text_after }]).tolist()).toEqual([t, h, w]);
+  },
+  "alibi-008": slopeCase,
+  "alibi-016": slopeCase,
+  "alibi-012": slopeCase,
+  "alibi-101": slopeCase,
+  "alibi-102": ({ params, expected }) => {
+    const x = Array.from({ length: params.n as number }, () => [0]);
+    const { trace } = attention(x, x, x, { causal: true, bias: alibi({ heads: 1, slopes: [params.slope] }), trace: true });
+    expect((JSON.parse(JSON.stringify(trace!.scores)) as { data: unknown }).data).toEqual((expected as unknown[][]).flat());
+  },
+  "alibi-103": ({ params, expected }) => {
+    const [matrix] = bias(alibi({ heads: 1, slopes: [params.slope] }), { queries: params.n, keys: params.n }).tolist() as number[][][];
+    expect(gap(matrix, expected)).toBe(0);
+    expect(matrix!.flat().some((b) => Object.is(b, -0))).toBe(false);
+  },
+  "alibi-104": ({ params, input, expected }) => {
+    const { minus_m_dist: wanted } = expected as { minus_m_dist: number[] };
+    const n = (input.row as number) + 1;
+    const x = Array.from({ length: n }, () => [0]);
+    const { weights } = attention(x, x, x, { causal: true, bias: alibi({ heads: 1, slopes: [params.slope] }), weights: true });
+    near([...weights!.row(input.row)], wanted, kFloat32);
+  },
+  "shaw-002": ({ params, expected }) => {
+    const { k, n, d } = params as Record<"k" | "n" | "d", number>;
+    const { logits_row0: logits, attn_row2: row2, z } = expected as { logits_row0: number[]; attn_row2: number[]; z: number[][] };
+    const rows = Array.from({ length: 2 * k + 1 }, (_, row) => row - k);  // r of the case is the clipped offset itself
+    const scheme = shaw({ dim: d, clip: k, keys: rows.map((r) => [r, 1]), values: rows.map((r) => [r, 0]) });
+    const of = (value: (j: number) => number[]): number[][] => Array.from({ length: n }, (_, j) => value(j));
+    const { out, weights, trace } = attention(of(() => [1, 0]), of(() => [0, 0]), of((j) => [j, 1]), { relate: scheme, weights: true, trace: true });
+    near([...trace!.relate.row(0)], logits, kFloat32 * 2);
+    near([...weights!.row(2)], row2, kFloat32);
+    near(out.tolist(), z, 4e-6);
+    expect(relativeIndex(scheme, { queries: n, keys: n }).at(0, n - 1)).toBe(2 * k);
+  },
+  "att-001": ({ input, expected }) => {
+    const logits = input.logits as number[];
+    const { weights, lse } = attention([[1]], logits.map((x) => [x]), logits.map(() => [0]), { scale: 1, weights: true });
+    near([...weights!.data], expected, kFloat32);
+    near(lse.at(0), 1002.40760596, 1e-4);
+  },
+  "att-002": ({ input, expected }) => {
+    const mask = input.mask_row as number[];
+    const x = mask.map((_, j) => [j, -j]);
+    const { out, weights, lse } = attention([[1, 2]], x, x, { keyMask: mask, weights: true });
+    expect([...weights!.data]).toEqual(expected);
+    expect([...out.data]).toEqual([0, 0]);
+    expect(lse.at(0)).toBe(-Infinity);
+    expect(entropy(weights!).tolist()).toEqual([0]);
+  },
+  "att-004": ({ input, expected }) => {
+    const { attn_X: straight, attn_PX: permuted } = expected as { attn_X: number[][]; attn_PX: number[][] };
+    const x = input.X as number[][];
+    const px = (input.perm as number[]).map((i) => x[i]!);
+    near(attention(x, x, x).out.tolist(), straight, 4 * kFloat32);
+    near(attention(px, px, px).out.tolist(), permuted, 4 * kFloat32);
+  },
+  "att-006": ({ expected }) => {
+    const { bottom_right: bottomRight, top_left: topLeft } = expected as Record<string, number[][]>;
+    const visible = (causal: "top-left" | "bottom-right"): number[][] => {
+      const { trace } = attention([[0], [0]], [[0], [0], [0], [0]], [[0], [0], [0], [0]], { causal, trace: true });
+      return (trace!.masked.tolist() as boolean[][]).map((row) => row.map((masked) => (masked ? 0 : 1)));
+    };
+    expect(visible("bottom-right")).toEqual(bottomRight);
+    expect(visible("top-left")).toEqual(topLeft);
+  },
+  "att-008": ({ input, expected }) => {
+    const { entropy_nats: nats, entropy_bits: bits, mean_distance: mean } = expected as Record<string, number>;
+    const row = [input.attn_row as number[]];
+    near(entropy(row).tolist(), [nats], kPrinted);
+    near(entropy(row, { base: 2 }).tolist(), [bits], kPrinted);
+    near(attentionDistance(row, { queryPositions: [input.i] }).tolist(), [mean], kPrinted);
+  },
+  "att-009": ({ params, input, expected }) => {
+    const scheme = sinusoidal({ dim: params.d });
+    const q = embed([input.q], scheme, { positions: [input.i] });
+    const k = embed([input.k], scheme, { positions: [input.j] });
+    const { trace } = attention(q, k, [[0]], { trace: true });
+    near(trace!.scores.at(0, 0), expected, 4e-7);
+  },
+};
+
+/** What a case waits for: a scheme, a parameter's choice, or a function. */
+const waiting: Record<string, { scheme?: string; choice?: [scheme: string, param: string, value: string]; export?: string }> = {
+  "osc-001": { export: "oscillatoryIntegral" },
+  "osc-003": { export: "oscillatoryIntegral" },
+  "osc-006": { export: "riemannSum" },
+  "lrn-001": { scheme: "learned" },
+  "lrn-002": { scheme: "learned" },
+  "rope-013": { choice: ["rope", "scaling.type", "dynamic"] },
+  "yarn-001": { choice: ["rope", "scaling.type", "yarn"] },
+  "yarn-002": { choice: ["rope", "scaling.type", "yarn"] },
+  "yarn-006": { choice: ["rope", "scaling.type", "yarn"] },
+  "yarn-007": { choice: ["rope", "scaling.type", "yarn"] },
+  "yarn-008": { choice: ["rope", "scaling.type", "yarn"] },
+  "llama3-001": { choice: ["rope", "scaling.type", "llama3"] },
+  "long-001": { choice: ["rope", "scaling.type", "longrope"] },
+  "long-003": { choice: ["rope", "scaling.type", "longrope"] },
+  "xpos-001": { scheme: "xpos" },
+  "xpos-002": { scheme: "xpos" },
+  "mrope-002": { scheme: "mrope" },
+  "axial-001": { scheme: "axialRope" },
+  "nope-001": { scheme: "queryScale" },
+  "t5-001": { scheme: "t5" },
+  "t5-003": { scheme: "t5" },
+  "txl-001": { scheme: "transformerXL" },
+  "txl-003": { scheme: "transformerXL" },
+  "deberta-001": { scheme: "deberta" },
+  "cope-001": { scheme: "cope" },
+  "ff-001": { scheme: "fourier" },
+  "mae-001": { scheme: "sinusoidal2d" },
+  "detr-001": { scheme: "sinusoidal2d" },
+  "detr-002": { scheme: "sinusoidal2d" },
+  "tat-002": { scheme: "sinusoidal2d" },
+};
+
+describe("golden cases", () => {
+  it("has each case either run or waiting, and none twice", () => {
+    expect([...Object.keys(runs), ...Object.keys(waiting)].sort()).toEqual(list.map(({ id }) => id).sort());
+  });
+
+  it.each(list.filter(({ id }) => id in runs))("$id comes out", (entry) => runs[entry.id]!(entry));
+
+  it.each(Object.entries(waiting))("%s waits for what is not there yet", (_, { scheme, choice, export: name }) => {
+    if (scheme !== undefined) expect(posenc.schemes.map((known) => known.name)).not.toContain(scheme);
+    if (choice !== undefined) {
+      const param = posenc.schemes.find((known) => known.name === choice[0])?.params.find((known) => known.name === choice[1]);
+      expect(param?.choices ?? []).not.toContain(choice[2]);
+    }
+    if (name !== undefined) expect(Object.keys(posenc)).not.toContain(name);
+  });
+});
