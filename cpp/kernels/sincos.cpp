@@ -169,7 +169,7 @@ void into_quadrant(std::uint32_t quadrant, Value& sin, Value& cos, Negate negate
   if ((quadrant + 1) & 2) cos = negate(cos);
 }
 
-// Relative error of both below 2^-50.8: the fraction errs by 2^-52.
+// Relative error of both below 2^-50.6 (5.3 units of 2^-53): the fraction errs by 2^-52.
 SinCos evaluate(const QuarterTurns& w, const Position& p) {
   const Reduced angle = reduce(w, p);
   SinCos r = simd::sin_cos_quarter_turns(angle.fraction.high);
@@ -253,13 +253,13 @@ FloatCell float_cell(const QuarterTurns& w, const Position& p, double scale) {
 // rows a + b and a - b share its four multiplications. A_a is the product of A_a', a' = a with its lowest set bit
 // cleared, and of the rotator of that bit, so that no anchor is more than kLevels + 1 products away from exact ones.
 //
-// Error of a value v, with u = 2^-53: exact entries err by at most 4.6 u in norm (evaluate()), each product adds the
+// Error of a value v, with u = 2^-53: exact entries err by at most 5.3 u in norm (evaluate()), each product adds the
 // errors of its factors and 2.25 u of its own (three roundings per component). A stretch has at most 2^12 anchors after
-// the first, so a value has at most 14 exact factors: 14 * 4.6 u + 13 * 2.25 u < 94 u, plus 8 u for the error of the
-// cell computed alone, plus 1 u for forming v +- e: e = 128 u = 2^-46 covers cosines. A sine whose angles are all below
-// theta < 1 errs in proportion, because one factor of each product is a sine <= theta; the errors of the cosines of the
-// first factor meet ever longer rotators whose angles add up to at most 2 theta. 13 (4.6 + 4.6 + 3) u + 2 * 94 u + 14 u
-// < 512 u: e = 2^-44 theta covers it.
+// the first, so a value has at most 14 exact factors: 14 * 5.3 u + 13 * 2.25 u + 1 u for the scale < 105 u, 8 u more for
+// the error of the cell computed alone and 1 u for forming v +- e: e = 128 u = 2^-46 covers cosines. A sine whose
+// angles are all below theta < 1 errs in proportion, because one factor of each product is a sine <= theta; the errors
+// of the cosines of the first factor meet ever longer rotators whose angles add up to at most 2 theta.
+// 13 (5.3 + 5.3 + 3) u + 2 * 105 u + 15 u < 512 u: e = 2^-44 theta covers it.
 // A cell is kept only if float(v - e) = float(v + e): then the cell computed alone has the same bits, whatever its
 // error. Margins are at least 2^-148, so that no -0 passes.
 

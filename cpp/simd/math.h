@@ -78,8 +78,8 @@ struct SinCos {
   double sin = 0, cos = 1;
 };
 
-/// sin and cos of f quarter turns (f pi / 2), |f| <= 1/2; relative errors below 2^-51.5 and 2^-52.2: polynomials in
-/// f^2, minimax to 2^-57.9 and 2^-53.6, pi / 2 to 2^-54.5, two roundings at the full size of a sine, one of a cosine.
+/// sin and cos of f quarter turns (f pi / 2), |f| <= 1/2; relative errors below 2^-51.4 and 2^-51.6: polynomials in
+/// f^2, minimax to 2^-57.9 and 2^-54.1, pi / 2 to 2^-54.5, two roundings at the full size of a sine, one of a cosine.
 inline SinCos sin_cos_quarter_turns(double f) {
   const double g = f * f;
   double s = 0x1.e3ff247e120b4p-25;
