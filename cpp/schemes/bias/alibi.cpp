@@ -81,7 +81,8 @@ class Alibi final : public OffsetBias {
   }
 
  private:
-  static float penalty(double m, double distance) { return static_cast<float>(0.0 - m * distance); }  // +0 at 0
+  // +0 at distance 0: written as a sum, because g++ 12 takes 0.0 - |x| for -|x|.
+  static float penalty(double m, double distance) { return static_cast<float>(-(m * distance) + 0.0); }
 
   // 2^(-8 numerator / denominator), rounded once: powers of two come out exact.
   static double slope(int numerator, int denominator) {

@@ -1,4 +1,5 @@
 // Builds schemes for tests from a line of options: "dim=8 layout=half frequencies=1,0.25 keys=false values=random:3".
+// random:<seed> fills a list (from its shown range) or a table, lowest a list with the low end of its range.
 #pragma once
 
 #include <cstdint>
@@ -100,8 +101,8 @@ inline posenc::Status set_option(Built& built, std::string_view name, std::strin
       return spec.set(name, Table::none());
     }
     if (param.kind == Kind::kChoice) return spec.set(name, value);
-    const bool random = value.substr(0, 7) == "random:";
-    Dice dice(random ? std::strtoull(std::string(value.substr(7)).c_str(), nullptr, 10) : 0);
+    const bool lowest = value == "lowest", random = lowest || value.substr(0, 7) == "random:";
+    Dice dice(random && !lowest ? std::strtoull(std::string(value.substr(7)).c_str(), nullptr, 10) : 0);
     if (param.kind == Kind::kTable) {
       if (!random) return spec.refuse(Code::kUnsupported, name, "random:<seed> in a test", std::string(value));
       Table table;
@@ -122,7 +123,8 @@ inline posenc::Status set_option(Built& built, std::string_view name, std::strin
       list.resize(shape_of(spec, param.shape)[0]);
       const bool shown = param.shown_min < param.shown_max;
       for (double& entry : list) {
-        entry = dice.real(shown ? param.shown_min : param.min, shown ? param.shown_max : param.max);
+        const double low = shown ? param.shown_min : param.min, high = shown ? param.shown_max : param.max;
+        entry = lowest ? low : dice.real(low, high);
       }
       value = "";
     }
