@@ -6,12 +6,20 @@
 
 #include "schemes/scheme.h"
 #include "support/build.h"
+#include "support/golden_sets.h"
 #include "support/tiles.h"
 
 using namespace posenc;
 using namespace posenc_test;
 
 namespace {
+
+const GoldenSets kGoldenSets(schemes::bias_alibi, {
+    "heads=8",
+    "heads=12",
+    "heads=12 rule=geometric symmetric=false",
+    "heads=5 symmetric=false",
+    "heads=3 slopes=1,0.3,0"});
 
 Built alibi(std::string_view options) { return build(schemes::bias_alibi, options); }
 

@@ -8,11 +8,22 @@
 #include "schemes/frequency_report.h"
 #include "schemes/scheme.h"
 #include "support/build.h"
+#include "support/golden_sets.h"
 
 using namespace posenc;
 using namespace posenc_test;
 
 namespace {
+
+const GoldenSets kGoldenSets(schemes::embed_sinusoidal, {
+    "dim=64",
+    "dim=6 base=500000 layout=half",
+    "dim=8 spacing=timing order=cos-sin padIndex=1",
+    "dim=7",
+    "dim=7 oddDim=pad spacing=timing layout=half",
+    "dim=9 oddDim=sentinel",
+    "dim=9 oddDim=round-up scale=0.3",
+    "dim=6 frequencies=1,0.3,-2e-7"});
 
 using Reals = std::vector<double>;
 

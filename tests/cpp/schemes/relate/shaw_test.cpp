@@ -6,12 +6,20 @@
 
 #include "schemes/scheme.h"
 #include "support/build.h"
+#include "support/golden_sets.h"
 #include "support/tiles.h"
 
 using namespace posenc;
 using namespace posenc_test;
 
 namespace {
+
+const GoldenSets kGoldenSets(schemes::relate_shaw, {
+    "dim=8 clip=4",
+    "dim=5 clip=0 valueDim=3 seed=7",
+    "dim=16 clip=40 keys=false",
+    "dim=6 clip=2 values=false seed=123456789012",
+    "dim=7 clip=3 keys=random:5 values=random:6"});
 
 // A shaw with given tables.
 struct Tables {

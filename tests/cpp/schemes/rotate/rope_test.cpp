@@ -7,11 +7,20 @@
 #include "schemes/frequency_report.h"
 #include "schemes/scheme.h"
 #include "support/build.h"
+#include "support/golden_sets.h"
 
 using namespace posenc;
 using namespace posenc_test;
 
 namespace {
+
+const GoldenSets kGoldenSets(schemes::rotate_rope, {
+    "dim=64",
+    "dim=64 layout=half base=500000",
+    "dim=20 rotaryDim=6",
+    "dim=14 rotaryDim=10 layout=half scaling.type=linear scaling.factor=4",
+    "dim=32 scaling.type=ntk scaling.factor=8",
+    "dim=6 frequencies=1,0.3,-2e-7"});
 
 using Reals = std::vector<double>;
 
