@@ -91,3 +91,24 @@ export function brokenLines(surface: Surface, text: string, width: number, size 
   if (line !== "") lines.push(line);
   return lines;
 }
+
+/** Places for labels: near the wished ones and in their order, at least `gap` apart, from `low` to `high`. */
+export function spread(wishes: readonly number[], gap: number, low: number, high: number): number[] {
+  const order = wishes.map((_, i) => i).sort((a, b) => (wishes[a] as number) - (wishes[b] as number));
+  // With the gaps taken out the places must only not fall: neighbours that would are pooled at their mean.
+  const pools: { mean: number; size: number }[] = [];
+  order.forEach((index, k) => {
+    let pool = { mean: (wishes[index] as number) - k * gap, size: 1 };
+    for (let last = pools[pools.length - 1]; last && last.mean > pool.mean; last = pools[pools.length - 1]) {
+      const size = last.size + pool.size;
+      pool = { mean: (last.mean * last.size + pool.mean * pool.size) / size, size };
+      pools.pop();
+    }
+    pools.push(pool);
+  });
+  const most = Math.max(low, high - gap * (wishes.length - 1));
+  const level = pools.flatMap(({ mean, size }) => Array<number>(size).fill(Math.max(low, Math.min(most, mean))));
+  const places = new Array<number>(wishes.length);
+  order.forEach((index, k) => (places[index] = (level[k] as number) + k * gap));
+  return places;
+}

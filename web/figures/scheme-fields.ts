@@ -31,6 +31,8 @@ export interface SchemeFieldOptions {
   row?: readonly string[];
   /** Params that the figure sets itself. */
   without?: readonly string[];
+  /** Where sliders start in this figure, by param name. */
+  start?: Readonly<Record<string, number>>;
   /** Labels and the like by param name. */
   change?: Readonly<Record<string, FieldChange>>;
 }
@@ -52,7 +54,8 @@ export function schemeFields(descriptor: Descriptor, options: SchemeFieldOptions
     else if (param.kind === "flag") fields.push(flag(param.name, label, Boolean(param.default), more));
     else if (param.kind === "integer" || param.kind === "real") {
       const integer = param.kind === "integer";
-      const value = shown ? shown.value : typeof param.default === "number" ? param.default : undefined;
+      const own = shown ? shown.value : typeof param.default === "number" ? param.default : undefined;
+      const value = options.start?.[param.name] ?? own;
       fields.push(
         range(param.name, label, value, shown?.min ?? 0, shown?.max ?? 1, {
           integer,
