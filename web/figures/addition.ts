@@ -1,0 +1,330 @@
+// <posenc-addition>: what enters a Transformer: the words' embeddings plus the encoding of their places, as three strips.
+import { embed, fromJSON, tensor, type EmbedScheme } from "../src/index.js";
+import type { ColourScale } from "./colour.js";
+import { choice, cursorField, defineFigure, flag, range, text, type Code, type State, type Values } from "./figure.js";
+import { book, count } from "./format.js";
+import { inkOn, indexTicks, labelSize, legend } from "./marks.js";
+import { descriptorOf, literal, schemeChooser, schemeFields, schemeOptions } from "./scheme-fields.js";
+import { isolated, seedOf, tokensOf, vectorsOf } from "./sentence.js";
+import { estimateWidth, type Ink, type Surface } from "./surface.js";
+import { cutWord } from "./token-matrix.js";
+
+interface Model {
+  words: readonly string[];
+  dim: number;
+  /** [tokens, dim] each: scale x embedding, alpha x encoding, and what the core gives for their sum. */
+  embedding: Float32Array;
+  encoding: Float32Array;
+  input: Float32Array;
+  /** How the strips are headed. */
+  names: { embedding: string; encoding: string };
+  /** The largest magnitude of all three: one colour scale, so that they can be compared. */
+  scale: ColourScale;
+}
+
+type Drawn = State<Model>;
+
+const defaultSentence = "The cat sat on the mat";
+// Set by the figure: the scheme's own factor would hide behind alpha.
+const ownParams = ["dim", "scale", "seed"];
+
+export const addition = defineFigure<Model>({
+  name: "addition",
+  attributes: {
+    sentence: "The sentence; its words and signs are the tokens, at most 256.",
+    scheme: 'The embed scheme, "sinusoidal" by default.',
+    dim: "The width of the vectors; 6 by default.",
+    scale: 'What multiplies the embeddings: "1" or "sqrt" for the square root of the width.',
+    alpha: "What multiplies the encoding; 1 by default.",
+    deviation: "The standard deviation of the embeddings; 0.4 by default.",
+    seed: "Deals the embeddings anew; 0 by default.",
+    fixed: "Leaves out the figure's own input for the sentence.",
+    position: "The row of the cursor.",
+    dimension: "The column of the cursor.",
+  },
+
+  fields: (values) => [
+    flag("fixed", "fixed sentence", false, { place: "none" }),
+    text("sentence", "sentence", defaultSentence, { place: values.fixed === true ? "none" : "row", maxLength: 4000 }),
+    schemeChooser("embed", "sinusoidal"),
+    range("dim", "dimensions", 6, 2, 32, { integer: true, most: 512, step: 2 }),
+    choice("scale", "embeddings times", "1", [
+      { value: "1", label: "1" },
+      { value: "sqrt", label: "\u221ad, as in the paper" },
+    ]),
+    range("alpha", "encoding times", 1, 0, 2, { least: -16, most: 16, step: 0.05 }),
+    range("deviation", "deviation of embeddings", 0.4, 0.02, 1, { least: 0, most: 100, log: true, place: "more" }),
+    range("seed", "seed of the words", 0, 0, 99, { integer: true, most: 2 ** 32, place: "more" }),
+    ...schemeFields(descriptorOf("embed", String(values.scheme ?? "sinusoidal")), { row: [], without: ownParams }),
+    cursorField("position", "The row of the cursor."),
+    cursorField("dimension", "The column of the cursor."),
+  ],
+
+  compute: (values) => {
+    const words = tokensOf(String(values.sentence));
+    if (words.length === 0) throw new Error("the sentence is empty; type a word or more");
+    const scheme = fromJSON({ slot: "embed", name: String(values.scheme), ...optionsOf(values, words.length) }) as EmbedScheme;
+    const dim = Number(values.dim);
+    const seed = Number(values.seed);
+    const x = tensor(vectorsOf(words, dim, { seed, std: Number(values.deviation) }), [words.length, dim]);
+    const nothing = tensor(new Float32Array(words.length * dim), [words.length, dim]);
+    const scale = values.scale === "sqrt" ? "sqrt" : 1;
+    const alpha = Number(values.alpha);
+    const parts = {
+      embedding: embed(x, scheme, { scale, alpha: 0 }).data as Float32Array,
+      encoding: embed(nothing, scheme, { alpha }).data as Float32Array,
+      input: embed(x, scheme, { scale, alpha }).data as Float32Array,
+    };
+    let extent = 1;
+    for (const part of Object.values(parts)) for (const value of part) extent = Math.max(extent, Math.abs(value));
+    return {
+      words,
+      dim,
+      ...parts,
+      names: {
+        embedding: scale === "sqrt" ? "\u221ad \u00d7 embedding" : "embedding",
+        encoding: alpha === 1 ? "encoding" : `${book(alpha, { significant: 3 })} \u00d7 encoding`,
+      },
+      scale: { kind: "signed", extent },
+    };
+  },
+
+  cells: ({ model }) => ({
+    row: { name: "position", count: model.words.length, start: Math.min(1, model.words.length - 1) },
+    column: { name: "dimension", count: model.dim },
+  }),
+
+  height: ({ model }, width) => layoutOf(model, width).height,
+
+  draw: drawStrips,
+
+  title: ({ values, model }) =>
+    `Embeddings plus ${descriptorOf("embed", String(values.scheme)).title.toLowerCase()} encoding, ` +
+    `${count(model.words.length, "token")} \u00d7 ${count(model.dim, "dimension")}`,
+
+  caption: ({ values }) =>
+    "What enters the model is a plain sum. The embedding knows the word and not its place: equal words have equal rows. " +
+    "The encoding knows the place and not the word. " +
+    (values.scale === "sqrt"
+      ? "The paper multiplies the embeddings by \u221ad, so that the encoding does not drown them."
+      : "The embeddings are seeded normal numbers, not trained."),
+
+  readout: ({ model, row, column }) => {
+    const at = row * model.dim + column;
+    const number = (part: Float32Array): string => book(part[at] as number, { decimals: 3 });
+    const added = number(model.encoding);
+    const sum = added.startsWith("\u2212") ? `\u2212 ${added.slice(1)}` : `+ ${added}`;
+    return [
+      { label: "word", value: isolated(model.words[row] ?? "") },
+      { label: "position", value: book(row) },
+      { label: "dimension", value: String(column) },
+      {
+        label: `${model.names.embedding} + ${model.names.encoding}`,
+        value: `${number(model.embedding)} ${sum} = ${number(model.input)}`,
+      },
+    ];
+  },
+
+  summary: ({ values, model, row, column }) => {
+    const at = row * model.dim + column;
+    const number = (part: Float32Array): string => book(part[at] as number, { decimals: 3 });
+    return (
+      `Three heat maps of ${count(model.words.length, "token")} by ${count(model.dim, "dimension")}: the words' embeddings, ` +
+      `the ${descriptorOf("embed", String(values.scheme)).title.toLowerCase()} encoding of their positions, and the sum. ` +
+      `For \u201c${isolated(model.words[row] ?? "")}\u201d at position ${row}, dimension ${column}: ` +
+      `${number(model.embedding)} plus ${number(model.encoding)} is ${number(model.input)}.`
+    );
+  },
+
+  table: ({ model }) => ({
+    header: ["word", "position", "dimension", "embedding", "encoding", "input"],
+    rows: model.words.length * model.dim,
+    cell: (r, c) => {
+      const token = Math.floor(r / model.dim);
+      const numbers = [token, r % model.dim, model.embedding[r], model.encoding[r], model.input[r]] as number[];
+      return c === 0 ? (model.words[token] ?? "") : (numbers[c - 1] as number);
+    },
+  }),
+
+  array: ({ model }) => ({ data: model.input, shape: [model.words.length, model.dim] }),
+
+  code: ({ values, model }) => codeOf(values, model),
+});
+
+function optionsOf(values: Values, tokens: number): Record<string, unknown> {
+  const name = String(values.scheme);
+  const options = schemeOptions("embed", name, values, ownParams);
+  const { params } = descriptorOf("embed", name);
+  const has = (param: string): boolean => params.some((p) => p.name === param);
+  if (has("dim")) options.dim = Number(values.dim);
+  if (has("seed") && Number(values.seed) !== 0) options.seed = Number(values.seed);
+  if (has("length")) options.length = Math.max(tokens, Number(options.length ?? 0));
+  return options;
+}
+
+// ---------------------------------------------------------------- layout
+
+interface Strip {
+  x: number;
+  y: number;
+}
+
+interface Layout {
+  beside: boolean;
+  strips: readonly Strip[];
+  cell: number;
+  row: number;
+  left: number;
+  width: number;
+  tall: number;
+  height: number;
+}
+
+const heading = 22;
+const signRoom = 46;
+const footRoom = 26;
+const legendRoom = 34;
+
+function layoutOf(model: Model, width: number): Layout {
+  const { words, dim } = model;
+  const widest = words.reduce((most, word) => Math.max(most, 1.24 * estimateWidth(word, {})), 0);
+  const beside = width >= 560;
+  const left = Math.min(widest, beside ? 96 : 0.26 * width) + 10;
+  const room = beside ? (width - left - 2 * signRoom) / 3 : width - left;
+  const cell = Math.min(room / dim, 46);
+  const most = beside ? 620 : 300;
+  const row = Math.max(3, Math.min(28, cell < 14 ? 20 : 28, most / words.length));
+  const tall = row * words.length;
+  const wide = cell * dim;
+  const strips = [0, 1, 2].map((k) =>
+    beside ? { x: left + k * (wide + signRoom), y: heading } : { x: left, y: heading + k * (tall + heading + 30) },
+  );
+  const last = strips[2] as Strip;
+  return { beside, strips, cell, row, left, width: wide, tall, height: Math.ceil(last.y + tall + footRoom + legendRoom) };
+}
+
+// ---------------------------------------------------------------- drawing
+
+function drawStrips(surface: Surface, { model, row, column }: Drawn): void {
+  const layout = layoutOf(model, surface.width);
+  const parts: [string, Float32Array, Ink][] = [
+    [model.names.embedding, model.embedding, "cool"],
+    [model.names.encoding, model.encoding, "accent"],
+    ["input", model.input, "ink"],
+  ];
+  parts.forEach(([name, values, ink], k) => {
+    const { x, y } = layout.strips[k] as Strip;
+    surface.text(x, y - 12, name, { ink, size: labelSize });
+    drawStrip(surface, model, layout, values, x, y);
+    if (!layout.beside || k === 0) drawWords(surface, model, layout, x, y, row);
+    else if (k === 1) drawPositions(surface, model, layout, x, y, row);
+    if (!layout.beside || k === 0) drawDimensions(surface, model, layout, x, y, column, k === 2 || layout.beside);
+    else drawDimensions(surface, model, layout, x, y, column, true);
+    const frame = { x: x + column * layout.cell, y: y + row * layout.row };
+    const wide = Math.max(layout.cell, 6);
+    const tall = Math.max(layout.row, 6);
+    surface.rect(
+      frame.x - (wide - layout.cell) / 2 - 0.5,
+      frame.y - (tall - layout.row) / 2 - 0.5,
+      wide,
+      tall,
+      { stroke: ink, width: layout.row < 12 ? 1.5 : 2 },
+    );
+    surface.region({ x, y, width: layout.width, height: layout.tall }, (u, v) => ({
+      row: Math.floor(v * model.words.length),
+      column: Math.floor(u * model.dim),
+    }));
+    if (k === 0) return;
+    const sign = k === 1 ? "+" : "=";
+    if (layout.beside) {
+      const shift = k === 1 ? 9 : 0;
+      surface.text(x - signRoom / 2 - shift, y + layout.tall / 2, sign, { ink: "ink", size: 20, align: "middle" });
+    } else surface.text(x - 14, y - 12, sign, { ink: "ink", size: 18, align: "end" });
+  });
+  const first = layout.strips[0] as Strip;
+  legend(surface, model.scale, first.x, surface.height - legendRoom + 8, Math.min(140, layout.width), false);
+}
+
+function drawStrip(surface: Surface, model: Model, layout: Layout, values: Float32Array, x: number, y: number): void {
+  const { words, dim, scale } = model;
+  const { cell, row } = layout;
+  if (cell < 9 || row < 9) {
+    surface.heatMap({ x, y, width: layout.width, height: layout.tall }, { values, rows: words.length, columns: dim, scale });
+    return;
+  }
+  const size = cell < 38 ? 10 : 11;
+  // As many decimals as all numbers of a strip have room for.
+  const widest = (decimals: number): number => surface.textWidth(book(-8.88, { decimals }), { size });
+  const decimals = row < 15 ? -1 : widest(2) <= cell - 4 ? 2 : widest(1) <= cell - 3 ? 1 : -1;
+  for (let t = 0; t < words.length; t++) {
+    for (let c = 0; c < dim; c++) {
+      const value = values[t * dim + c] as number;
+      const box = { x: x + c * cell, y: y + t * row, width: cell - 1, height: row - 1 };
+      surface.heatMap(box, { values: [value], rows: 1, columns: 1, scale });
+      if (decimals < 0) continue;
+      surface.text(box.x + box.width / 2, box.y + box.height / 2, book(value, { decimals }), {
+        align: "middle",
+        size,
+        ink: inkOn(surface.theme, scale, value),
+      });
+    }
+  }
+}
+
+function drawWords(surface: Surface, model: Model, layout: Layout, x: number, y: number, row: number): void {
+  const step = Math.ceil(13 / layout.row);
+  model.words.forEach((word, t) => {
+    const own = t === row;
+    if (!own && (t % step !== 0 || (step > 1 && Math.abs(t - row) * layout.row < 13))) return;
+    surface.text(x - 9, y + (t + 0.5) * layout.row, cutWord(surface, word, layout.left - 9), {
+      align: "end",
+      bold: own,
+      ink: "ink",
+    });
+  });
+}
+
+function drawPositions(surface: Surface, model: Model, layout: Layout, x: number, y: number, row: number): void {
+  for (const t of indexTicks(model.words.length, layout.tall, 14)) {
+    surface.text(x - 6, y + (t + 0.5) * layout.row, String(t), { align: "end", size: 11, ink: t === row ? "accent" : "grey" });
+  }
+}
+
+function drawDimensions(
+  surface: Surface,
+  model: Model,
+  layout: Layout,
+  x: number,
+  y: number,
+  column: number,
+  drawn: boolean,
+): void {
+  if (!drawn) return;
+  for (const c of indexTicks(model.dim, layout.width, 20, model.dim > 12)) {
+    const ink = c === column ? "ink" : "grey";
+    surface.text(x + (c + 0.5) * layout.cell, y + layout.tall + 12, String(c), { align: "middle", size: 11, ink });
+  }
+}
+
+// ---------------------------------------------------------------- code
+
+function codeOf(values: Values, model: Model): Code {
+  const name = String(values.scheme);
+  const made = `${name}(${literal(optionsOf(values, model.words.length))})`;
+  const seeds = model.words.map((word) => seedOf(word, 0, Number(values.seed))).join(", ");
+  const options = [
+    ...(values.scale === "sqrt" ? ['scale: "sqrt"'] : []),
+    ...(Number(values.alpha) === 1 ? [] : [`alpha: ${Number(values.alpha)}`]),
+  ].join(", ");
+  return {
+    javascript: [
+      `import { embed, randomNormal, ${name}, tensor } from "posenc";`,
+      "",
+      `// ${model.words.join(" ").replace(/[\u2028\u2029]/g, " ")}: one seed a word`,
+      `const seeds = [${seeds}];`,
+      `const x = tensor(seeds.map((seed) => [...randomNormal(${model.dim}, { seed, std: ${Number(values.deviation)} }).data]));`,
+      `const input = embed(x, ${made}${options === "" ? "" : `, { ${options} }`});  // [${model.words.length}, ${model.dim}]`,
+      "",
+    ].join("\n"),
+  };
+}

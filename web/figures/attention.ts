@@ -1,0 +1,858 @@
+// <posenc-attention>: who looks at whom in a sentence, under any scheme of the catalogue, and why: the chosen cell's score
+// taken apart.
+import {
+  attention as attend,
+  attentionDistance,
+  embed,
+  encode,
+  entropy,
+  fromJSON,
+  randomNormal,
+  schemes,
+  tensor,
+  type AttentionOptions,
+  type AttentionTrace,
+  type EmbedScheme,
+} from "../src/index.js";
+import type { ColourScale } from "./colour.js";
+import {
+  choice,
+  cursorField,
+  defineFigure,
+  flag,
+  range,
+  text,
+  type Code,
+  type Field,
+  type Reading,
+  type State,
+  type Values,
+} from "./figure.js";
+import { book } from "./format.js";
+import { brokenLines, legend } from "./marks.js";
+import { literal, schemeFields, schemeOptions } from "./scheme-fields.js";
+import { isolated, seedOf, spelled, tokensOf, vectorsOf } from "./sentence.js";
+import type { Ink, Run, Surface } from "./surface.js";
+import { cutWord, drawTokenMatrix, tokenLayout, type TokenLayout } from "./token-matrix.js";
+
+type Descriptor = (typeof schemes)[number];
+type Scheme = ReturnType<typeof fromJSON>;
+
+/** Attention of all heads under one scheme. */
+interface Side {
+  descriptor: Descriptor | undefined;
+  title: string;
+  scheme: Scheme | undefined;
+  /** [heads, queries, keys]; NaN where masked. */
+  weights: Float32Array;
+  /** Views of `weights`, one a head. */
+  heads: readonly Float32Array[];
+  trace: AttentionTrace;
+  /** [heads, queries]. */
+  entropy: ArrayLike<number>;
+  distance: ArrayLike<number>;
+  /** [tokens, heads x width], where the scheme is added to the words. */
+  encoding: { queries: Float32Array; keys: Float32Array } | undefined;
+}
+
+interface Model {
+  queries: readonly string[];
+  keys: readonly string[];
+  /** Of them, those that are not padding. */
+  realQueries: number;
+  realKeys: number;
+  heads: number;
+  width: number;
+  cross: boolean;
+  causal: boolean;
+  /** 0: open. */
+  window: number;
+  /** The words' own vectors, [tokens, heads x width]. */
+  words: { queries: Float32Array; keys: Float32Array };
+  /** Attention by the words alone. */
+  plain: Side;
+  /** The chosen scheme, then the one it is compared with. */
+  sides: readonly Side[];
+  scale: ColourScale;
+}
+
+type Drawn = State<Model>;
+
+const noPosition = "none";
+const nothing = "nothing";
+const padding = "[pad]";
+
+// Entries of queries and keys are normal with this mean and deviation. As in trained models they share a mean: it is what
+// rotations turn so that near tokens score higher. With these, what words and what positions say are of one size.
+const sharedMean = 0.6;
+const wordDeviation = 0.8;
+// Deviation of tables that a model would have learned; large enough to be seen beside the words.
+const tableDeviation = 0.9;
+const encodingDeviation = 0.7;
+
+const mostTabs = 8;
+const mostTabLetters = 64;
+
+// Names of this figure's own fields: a scheme's param of the same name is set by the figure.
+const ownNames = [
+  "sentence", "context", "scheme", "compare", "head", "heads", "headWidth", "causal", "window", "padding", "seed",
+  "query", "key", "fixed", "dim",
+];
+
+// ---------------------------------------------------------------- schemes for a figure of some size
+
+interface Size {
+  heads: number;
+  width: number;
+  tokens: number;
+}
+
+// The lengths a param's shape speaks of ("[2 clip + 1, dim] or …": the first form counts); undefined where a name in it
+// is not known.
+function lengthsOf(shape: string | undefined, known: (name: string) => unknown): number[] | undefined {
+  const inside = /^\[([^\]]*)\]/.exec(shape ?? "")?.[1];
+  if (inside === undefined || inside.includes("/")) return undefined;
+  const lengths = inside.split(",").map((sum) => {
+    let total = 0;
+    for (const [, sign = "+", term = ""] of sum.matchAll(/([+-]?)\s*([\w\s]+)/g)) {
+      const factors = (term.match(/\d+|[A-Za-z]\w*/g) ?? []).map((factor) =>
+        /^\d/.test(factor) ? Number(factor) : Number(known(factor) ?? Number.NaN),
+      );
+      const product = factors.reduce((a, b) => a * b, 1);
+      total += sign === "-" ? -product : product;
+    }
+    return total;
+  });
+  return lengths.every((length) => Number.isInteger(length) && length > 0) ? lengths : undefined;
+}
+
+// A scheme made for the figure: widths and heads by its size, the reader's values where there are some, seeded tables in
+// place of learned ones.
+function optionsFor(descriptor: Descriptor, values: Values, size: Size): Record<string, unknown> {
+  const options = schemeOptions(descriptor.slot, descriptor.name, values, ownNames);
+  const has = (name: string): boolean => descriptor.params.some((param) => param.name === name);
+  if (has("dim") && descriptor.slot !== "bias") {
+    options.dim = descriptor.slot === "embed" ? size.heads * size.width : size.width;
+  }
+  if (has("heads")) options.heads = size.heads;
+  if (has("seed") && Number(values.seed ?? 0) !== 0) options.seed = Number(values.seed);
+  for (const param of descriptor.params) {
+    if (param.required && !(param.name in options) && param.shown) options[param.name] = param.shown.value;
+  }
+  if (has("length") && Number(options.length ?? 0) < size.tokens) options.length = size.tokens;
+  const known = (name: string): unknown => {
+    if (name === "H" || name === "heads") return size.heads;
+    if (name === "n" || name === "T") return size.tokens;
+    return options[name] ?? descriptor.params.find((param) => param.name === name)?.default;
+  };
+  for (const [index, param] of descriptor.params.entries()) {
+    const table = param.kind === "table" || (param.kind === "list" && param.required);
+    if (!table || descriptor.slot === "embed" || param.name in options) continue;
+    const shape = lengthsOf(param.shape, known);
+    if (!shape) continue;
+    const numbers = randomNormal(shape, { seed: seedOf(descriptor.name, index, Number(values.seed ?? 0)), std: tableDeviation });
+    const positive = typeof param.min === "number" && param.min >= 0;
+    if (positive) for (let i = 0; i < numbers.data.length; i++) numbers.data[i] = Math.abs(numbers.data[i] as number);
+    options[param.name] = numbers;
+  }
+  return options;
+}
+
+const usable = new Map<string, boolean>();
+
+// Schemes that can be made from what the catalogue says of them; one that needs more is not offered.
+function offered(): readonly Descriptor[] {
+  return schemes.filter((descriptor) => {
+    const key = `${descriptor.slot} ${descriptor.name}`;
+    let fits = usable.get(key);
+    if (fits === undefined) {
+      try {
+        const { slot, name } = descriptor;
+        fromJSON({ slot, name, ...optionsFor(descriptor, {}, { heads: 8, width: 16, tokens: 6 }) });
+        fits = true;
+      } catch {
+        fits = false;
+      }
+      usable.set(key, fits);
+    }
+    return fits;
+  });
+}
+
+function descriptorNamed(name: string): Descriptor | undefined {
+  return name === noPosition || name === nothing ? undefined : schemes.find((scheme) => scheme.name === name);
+}
+
+function titleOf(descriptor: Descriptor | undefined): string {
+  return descriptor?.title ?? "no position";
+}
+
+function schemeChoices(): { value: string; label: string }[] {
+  return [
+    { value: noPosition, label: titleOf(undefined) },
+    ...offered().map((scheme) => ({ value: scheme.name, label: scheme.title })),
+  ];
+}
+
+function schemeChoice(): ReturnType<typeof choice> {
+  const choices = schemeChoices();
+  const first = choices.some(({ value }) => value === "alibi") ? "alibi" : (choices[1]?.value ?? noPosition);
+  return choice("scheme", "scheme", first, choices, { sentence: "Where positions come in." });
+}
+
+// Tabs while they fit into a line or two; else a list.
+function fitsTabs(): boolean {
+  const choices = schemeChoices();
+  const letters = choices.reduce((total, { label }) => total + label.length, 0);
+  return choices.length <= mostTabs && letters <= mostTabLetters;
+}
+
+// ---------------------------------------------------------------- the figure
+
+export const attention = defineFigure<Model>({
+  name: "attention",
+  attributes: {
+    sentence: "The sentence; its words and signs are the tokens, at most 256.",
+    context: "A second sentence: the first one looks at it (cross-attention).",
+    scheme: 'The name of any scheme of the catalogue, or "none" for the words alone.',
+    compare: 'A second scheme, drawn beside the first; "nothing" by default.',
+    head: "The head shown, from 1.",
+    heads: "How many heads, 1 to 32; 8 by default.",
+    headWidth: "The width of a head, 2 to 128; 16 by default.",
+    causal: "Tokens see only themselves and what came before; true by default.",
+    window: "How many tokens far a token sees; 0, the default, is all.",
+    padding: "How many padding tokens follow the sentence; none by default.",
+    seed: "Deals the words' vectors anew; 0 by default.",
+    fixed: "Leaves out the figure's own input for the sentence.",
+    query: "The row of the cursor, from 0.",
+    key: "The column of the cursor, from 0.",
+  },
+
+  tabs: () => (fitsTabs() ? schemeChoice() : undefined) as ReturnType<typeof choice>,
+
+  fields: (values) => {
+    const heads = Math.max(1, Math.min(32, Number(values.heads ?? 8)));
+    const total = tokensOf(String(values.sentence ?? defaultSentence)).length;
+    const cross = tokensOf(String(values.context ?? "")).length > 0;
+    const descriptor = descriptorNamed(String(values.scheme ?? schemeChoice().value));
+    const fixed = values.fixed === true;
+    const spoken = (value: number): string => (value === 0 ? "all" : `${value} token${value === 1 ? "" : "s"}`);
+    return [
+      flag("fixed", "fixed sentence", false, { place: "none" }),
+      text("sentence", "sentence", defaultSentence, { place: fixed ? "none" : "row", maxLength: 4000 }),
+      ...(fitsTabs() ? [] : [schemeChoice()]),
+      range("head", "head", 1, 1, heads, {
+        integer: true,
+        most: 32,
+        format: (value) => `${Math.min(value, heads)} of ${heads}`,
+      }),
+      range("window", "window", 0, 0, Math.max(1, Math.min(total, 32)), { integer: true, most: 4096, format: spoken }),
+      range("padding", "padding", 0, 0, 8, { integer: true, most: 64 }),
+      choice("compare", "compare with", nothing, [{ value: nothing, label: nothing }, ...schemeChoices()]),
+      flag("causal", "causal", true, { place: cross ? "none" : "row" }),
+      text("context", "a second sentence to look at", "", { place: fixed ? "none" : "more", maxLength: 4000 }),
+      range("heads", "heads", 8, 1, 16, { integer: true, most: 32, place: "more" }),
+      range("headWidth", "width of a head", 16, 4, 64, { integer: true, least: 2, most: 128, step: 2, place: "more" }),
+      range("seed", "seed of the words", 0, 0, 99, { integer: true, most: 2 ** 32, place: "more" }),
+      ...(descriptor ? paramFields(descriptor) : []),
+      cursorField("query", "The row of the cursor."),
+      cursorField("key", "The column of the cursor."),
+    ];
+  },
+
+  compute: (values) => modelOf(values),
+
+  cells: ({ model }) => ({
+    row: { name: "query", count: model.queries.length, start: model.realQueries - 1 },
+    column: { name: "key", count: model.keys.length, start: Math.max(0, Math.ceil(model.realKeys / 2) - 1) },
+  }),
+
+  height: (state, width) => layoutOf(state, width).height,
+
+  draw: (surface, state) => {
+    const layout = layoutOf(state, surface.width);
+    state.model.sides.forEach((side, k) => drawBlock(surface, state, side, layout.blocks[k] as Block));
+  },
+
+  title: ({ values, model }) => {
+    const named = model.sides.map((side) => side.title).join(" and ");
+    return [
+      model.cross ? "Cross-attention weights" : "Attention weights",
+      `head ${headOf(values, model) + 1} of ${model.heads}`,
+      named,
+      ...(model.causal ? ["causal"] : []),
+      ...(model.window > 0 ? [`window of ${model.window}`] : []),
+    ].join(", ");
+  },
+
+  caption: ({ model }) => {
+    const what = model.cross
+      ? "Each row is a word of the first sentence and spreads a weight of 1 over the second."
+      : "A clicked cell takes its score apart: what the words say, what the positions say, and what is left after the " +
+        "softmax.";
+    return (
+      `${what} Nothing here is trained: queries and keys are seeded normal numbers, one pair a word, ` +
+      "so the same word asks and answers alike wherever it stands."
+    );
+  },
+
+  readout: (state) => readingsOf(state),
+
+  summary: (state) => {
+    const { values, model, row, column } = state;
+    const h = headOf(values, model);
+    const pairs = model.sides.map((side) => {
+      const weights = side.heads[h] as Float32Array;
+      const at = row * model.keys.length;
+      let most = -1;
+      for (let j = 0; j < model.keys.length; j++) {
+        if ((weights[at + j] as number) > (most < 0 ? -1 : (weights[at + most] as number))) most = j;
+      }
+      const query = `\u201c${isolated(model.queries[row] ?? "")}\u201d`;
+      const looks =
+        most < 0
+          ? `${query} sees no token`
+          : `${query} looks most at \u201c${isolated(model.keys[most] ?? "")}\u201d, with a weight of ` +
+            book(weights[at + most] as number, { decimals: 3 });
+      return `Under ${side.title}, ${looks}.`;
+    });
+    return (
+      `A matrix of attention weights, ${model.queries.length} queries by ${model.keys.length} keys. ${pairs.join(" ")} ` +
+      `The cursor is on \u201c${isolated(model.queries[row] ?? "")}\u201d and ` +
+      `\u201c${isolated(model.keys[column] ?? "")}\u201d. Small maps show all ${model.heads} heads.`
+    );
+  },
+
+  table: ({ values, model }) => {
+    const weights = model.sides[0]?.heads[headOf(values, model)] as Float32Array;
+    return {
+      header: ["query", ...model.keys],
+      rows: model.queries.length,
+      cell: (r, c) => (c === 0 ? (model.queries[r] ?? "") : (weights[r * model.keys.length + c - 1] as number)),
+    };
+  },
+
+  array: ({ model }) => ({
+    data: (model.sides[0] as Side).weights,
+    shape: [model.heads, model.queries.length, model.keys.length],
+  }),
+
+  code: ({ values, model }) => codeOf(values, model),
+});
+
+const defaultSentence = "The cat sat on the mat";
+
+function paramFields(descriptor: Descriptor): Field[] {
+  const fields = schemeFields(descriptor, { row: [], without: ownNames });
+  // A learned encoding is drawn at the words' size.
+  return fields.map((field) =>
+    field.kind === "range" && field.name === "std" ? { ...field, value: encodingDeviation } : field,
+  );
+}
+
+function headOf(values: Values, model: Model): number {
+  return Math.max(0, Math.min(model.heads, Number(values.head)) - 1);
+}
+
+// ---------------------------------------------------------------- the model
+
+function modelOf(values: Values): Model {
+  const sentence = tokensOf(String(values.sentence));
+  if (sentence.length === 0) throw new Error("the sentence is empty; type a word or more");
+  const context = tokensOf(String(values.context ?? ""));
+  const cross = context.length > 0;
+  const pads = Array.from({ length: Number(values.padding) }, () => padding);
+  const keys = [...(cross ? context : sentence), ...pads];
+  const queries = cross ? sentence : keys;
+  const [heads, width] = [Number(values.heads), Number(values.headWidth)];
+  const vectors = (words: readonly string[], purpose: number): Float32Array =>
+    vectorsOf(words, heads * width, { purpose, seed: Number(values.seed), mean: sharedMean, std: wordDeviation });
+  const base = {
+    queries,
+    keys,
+    realQueries: sentence.length,
+    realKeys: keys.length - pads.length,
+    heads,
+    width,
+    cross,
+    causal: values.causal === true && !cross,
+    window: Number(values.window),
+    words: { queries: vectors(queries, 1), keys: vectors(keys, 2) },
+  };
+  const plain = sideOf(base, undefined, values);
+  const sides = [String(values.scheme), String(values.compare)]
+    .filter((name, k) => k === 0 || name !== nothing)
+    .map((name, k) => {
+      const descriptor = descriptorNamed(name);
+      // The controls hold the first scheme's params.
+      return descriptor ? sideOf(base, descriptor, k === 0 ? values : { seed: values.seed }) : plain;
+    });
+  return { ...base, plain, sides, scale: scaleOf(sides, keys.length) };
+}
+
+type Base = Omit<Model, "plain" | "sides" | "scale">;
+
+// [tokens, heads x width] to [heads, tokens, width].
+function split(rows: Float32Array, { heads, width }: Base): ReturnType<typeof tensor> {
+  const tokens = rows.length / (heads * width);
+  const parts = new Float32Array(rows.length);
+  for (let t = 0; t < tokens; t++) {
+    for (let h = 0; h < heads; h++) {
+      const from = (t * heads + h) * width;
+      parts.set(rows.subarray(from, from + width), (h * tokens + t) * width);
+    }
+  }
+  return tensor(parts, [heads, tokens, width]);
+}
+
+function sideOf(base: Base, descriptor: Descriptor | undefined, values: Values): Side {
+  const { queries, keys, heads, width, words } = base;
+  let scheme: Scheme | undefined;
+  if (descriptor) {
+    const { slot, name } = descriptor;
+    const tokens = Math.max(queries.length, keys.length);
+    scheme = fromJSON({ slot, name, ...optionsFor(descriptor, values, { heads, width, tokens }) });
+  }
+  const added = descriptor?.slot === "embed" ? (scheme as EmbedScheme) : undefined;
+  const place = (rows: Float32Array): Float32Array =>
+    added ? (embed(tensor(rows, [rows.length / (heads * width), heads * width]), added).data as Float32Array) : rows;
+  const q = split(place(words.queries), base);
+  const k = split(place(words.keys), base);
+  const result = attend(q, k, k, {
+    ...(scheme && !added ? ({ [scheme.slot]: scheme } as Pick<AttentionOptions, "bias">) : {}),
+    causal: base.causal,
+    ...(base.window > 0 ? { window: base.window } : {}),
+    ...(base.realKeys < keys.length ? { keyLengths: base.realKeys } : {}),
+    weights: true,
+    trace: true,
+  });
+  const weights = result.weights as NonNullable<typeof result.weights>;
+  const trace = result.trace as AttentionTrace;
+  const cells = queries.length * keys.length;
+  const shown = Float32Array.from(weights.data, (weight, n) => (trace.masked.data[n] ? Number.NaN : weight));
+  return {
+    descriptor,
+    title: titleOf(descriptor),
+    scheme,
+    weights: shown,
+    heads: Array.from({ length: heads }, (_, h) => shown.subarray(h * cells, (h + 1) * cells)),
+    trace,
+    entropy: entropy(weights).data,
+    distance: attentionDistance(weights).data,
+    encoding: added && { queries: encode(added, queries.length).data, keys: encode(added, keys.length).data },
+  };
+}
+
+// Weights up to 1 while the cells carry their numbers; in long sentences up to a round number that few weights pass.
+function scaleOf(sides: readonly Side[], keys: number): ColourScale {
+  let max = 1;
+  if (keys > 16) {
+    const all = sides.flatMap((side) => Array.from(side.weights).filter((weight) => !Number.isNaN(weight)));
+    const few = 0.02 * all.length;
+    for (const end of [0.5, 0.2, 0.1, 0.05, 0.02, 0.01]) {
+      if (all.filter((weight) => weight > end).length > few) break;
+      max = end;
+    }
+  }
+  return { kind: "amount", min: 0, max };
+}
+
+// ---------------------------------------------------------------- one cell taken apart
+
+interface Term {
+  label: string;
+  value: number;
+  /** What the words say, what positions say, or a number beside the sum. */
+  from: "words" | "positions" | "aside";
+}
+
+// A signed offset, key minus query.
+function offsetText(row: number, column: number): string {
+  return book(column - row, { signed: true });
+}
+
+function distanceText(model: Model, row: number, column: number): string {
+  if (model.cross) return `place ${row} to place ${column}`;
+  const apart = Math.abs(column - row);
+  if (apart === 0) return "itself";
+  return `${spelled(apart)} token${apart === 1 ? "" : "s"} ${column < row ? "back" : "ahead"}`;
+}
+
+/** The terms whose sum is the score, in order. */
+function termsOf(model: Model, side: Side, head: number, row: number, column: number): Term[] {
+  const n = (head * model.queries.length + row) * model.keys.length + column;
+  const { trace } = side;
+  const at = (term: AttentionTrace["content"]): number => term.data[n] as number;
+  const content: Term = { label: "content \u27e8q, k\u27e9 / \u221ad", value: at(trace.content), from: "words" };
+  switch (side.descriptor?.slot) {
+    case "embed": {
+      const { words, width, heads } = model;
+      const slice = (rows: Float32Array, t: number): Float32Array =>
+        rows.subarray((t * heads + head) * width, (t * heads + head + 1) * width);
+      const encoding = side.encoding as NonNullable<Side["encoding"]>;
+      const meet = (q: Float32Array, k: Float32Array): number => {
+        const key = tensor(slice(k, column), [1, width]);
+        const met = attend(tensor(slice(q, row), [1, width]), key, key, { trace: true }).trace as AttentionTrace;
+        return met.content.data[0] as number;
+      };
+      return [
+        { label: "word with word", value: meet(words.queries, words.keys), from: "words" },
+        { label: "word with position", value: meet(words.queries, encoding.keys), from: "positions" },
+        { label: "position with word", value: meet(encoding.queries, words.keys), from: "positions" },
+        { label: "position with position", value: meet(encoding.queries, encoding.keys), from: "positions" },
+      ];
+    }
+    case "rotate":
+      return [
+        { label: "before turning \u27e8q, k\u27e9 / \u221ad", value: at(trace.unrotated), from: "aside" },
+        { label: "turned \u27e8Rq, Rk\u27e9 / \u221ad", value: at(trace.content), from: "positions" },
+      ];
+    case "bias":
+      return [content, { label: `bias, offset ${offsetText(row, column)}`, value: at(trace.bias), from: "positions" }];
+    case "relate":
+      return [
+        content,
+        { label: `relative term, offset ${offsetText(row, column)}`, value: at(trace.relate), from: "positions" },
+      ];
+    default:
+      return [content];
+  }
+}
+
+// The largest term among a row's scores: the length of the longest bar, the same for all cells of the row.
+function extentOf({ trace }: Side, keys: number, at: number): number {
+  let most = 0;
+  for (let n = at; n < at + keys; n++) {
+    if (trace.masked.data[n]) continue;
+    for (const term of [trace.content, trace.unrotated, trace.relate, trace.bias]) {
+      most = Math.max(most, Math.abs(term.data[n] as number));
+    }
+  }
+  return most || 1;
+}
+
+const termCount: Readonly<Record<string, number>> = { embed: 4, rotate: 2, bias: 2, relate: 2 };
+
+const missing: Readonly<Record<string, string>> = {
+  embed: "the encoding",
+  rotate: "the turning",
+  bias: "the bias",
+  relate: "the relative term",
+};
+
+// 0.5 as 2⁻¹; anything else as a number.
+function powerText(value: number): string {
+  let exponent = 0;
+  for (let rest = value; rest > 0 && rest < 1 && exponent < 60; rest *= 2) exponent++;
+  if (value !== 2 ** -exponent || exponent === 0) return book(value, { significant: 4 });
+  return `2\u207b${[...String(exponent)].map((digit) => "\u2070\u00b9\u00b2\u00b3\u2074\u2075\u2076\u2077\u2078\u2079"[Number(digit)]).join("")}`;
+}
+
+/** What there is to say about a cell beside its numbers. */
+function remark(model: Model, side: Side, head: number, row: number, column: number): string {
+  const n = (head * model.queries.length + row) * model.keys.length + column;
+  if (side.trace.masked.data[n]) {
+    if (column >= model.realKeys) return "Padding: masked, so it gets no weight.";
+    if (model.causal && column > row) return "Masked: a causal model does not look ahead.";
+    return "Masked: it lies outside the window.";
+  }
+  const slot = side.descriptor?.slot;
+  if (slot === undefined) return "Only the words count: the same two words score alike at any distance.";
+  let first = "";
+  if (side.descriptor?.name === "alibi" && column !== row) {
+    const apart = Math.abs(column - row);
+    const slope = -(side.trace.bias.data[n] as number) / apart;
+    if (slope > 0) first = `Slope m = ${powerText(slope)}. `;
+  } else if (slot === "embed" && model.heads > 1) {
+    const from = head * model.width;
+    first = `This head has dimensions ${from} to ${from + model.width - 1} of ${model.heads * model.width}. `;
+  }
+  const plain = model.plain.weights[n] as number;
+  return `${first}Without ${missing[slot]} this weight would be ${book(plain, { decimals: 3 })}.`;
+}
+
+function readingsOf({ values, model, row, column }: Drawn): Reading[] {
+  const h = headOf(values, model);
+  const n = (h * model.queries.length + row) * model.keys.length + column;
+  const pair = `${isolated(model.queries[row] ?? "")} \u2192 ${isolated(model.keys[column] ?? "")}`;
+  const both = model.sides.length > 1;
+  const number = (side: Side): string => book(side.weights[n] as number, { decimals: 3 });
+  const at = h * model.queries.length + row;
+  return [
+    { label: pair, value: model.sides.map((side) => (Number.isNaN(side.weights[n]) ? "masked" : number(side))).join(" | ") },
+    {
+      label: "entropy",
+      value: model.sides.map((side) => book(side.entropy[at] as number, { decimals: 2 })).join(" | "),
+      unit: "nats",
+    },
+    ...(model.cross
+      ? []
+      : [
+          {
+            label: "mean distance",
+            value: model.sides.map((side) => book(side.distance[at] as number, { decimals: 2 })).join(" | "),
+            unit: both ? `tokens (${model.sides.map((side) => side.title).join(" | ")})` : "tokens",
+          },
+        ]),
+  ];
+}
+
+// ---------------------------------------------------------------- layout
+
+interface Block {
+  x: number;
+  y: number;
+  width: number;
+  heading: boolean;
+  matrix: TokenLayout & { x: number; y: number };
+  legendY: number | undefined;
+  panel: { x: number; y: number; width: number; height: number };
+  thumbs: Thumbs & { x: number; y: number };
+  height: number;
+}
+
+interface Thumbs {
+  perRow: number;
+  width: number;
+  height: number;
+  step: number;
+  rows: number;
+}
+
+const rowHeight = 26;
+const headingHeight = 24;
+const legendHeight = 36;
+
+function thumbsOf(model: Model, room: number): Thumbs {
+  const gap = 9;
+  const perRow = Math.max(1, Math.min(model.heads, Math.floor((room + gap) / (36 + gap))));
+  const rows = Math.ceil(model.heads / perRow);
+  const even = Math.ceil(model.heads / rows);
+  const width = Math.min(52, (room + gap) / even - gap);
+  const height = Math.max(8, Math.min(52, (width * model.queries.length) / model.keys.length));
+  return { perRow: even, rows, width, height, step: width + gap };
+}
+
+function thumbsHeight(thumbs: Thumbs): number {
+  return 20 + thumbs.rows * (thumbs.height + 22);
+}
+
+function panelHeight(side: Side, width: number): number {
+  const terms = termCount[side.descriptor?.slot ?? ""] ?? 1;
+  return 26 + rowHeight * (terms + 2) + 12 + 17 * (width < 330 ? 3 : 2);
+}
+
+function layoutOf({ model }: Drawn, width: number): { blocks: Block[]; height: number } {
+  const beside = model.sides.length > 1 && width >= 620;
+  const gap = 44;
+  const each = beside ? (width - gap) / 2 : width;
+  const blocks: Block[] = [];
+  let y = 0;
+  model.sides.forEach((side, k) => {
+    const block = blockOf(model, side, each, model.sides.length > 1);
+    if (beside) block.x = k * (each + gap);
+    else block.y = y;
+    y += block.height + 22;
+    blocks.push(block);
+  });
+  const height = Math.max(...blocks.map((block) => block.y + block.height));
+  return { blocks, height: Math.ceil(height) };
+}
+
+function blockOf(model: Model, side: Side, width: number, heading: boolean): Block {
+  const top = heading ? headingHeight : 0;
+  const gap = 40;
+  // The panel stands beside the matrix while cells keep their numbers, or nearly.
+  const half = width >= 620 ? tokenLayout(model.queries, model.keys, 0.55 * width, 460) : undefined;
+  const beside = half && half.side >= 15 ? half : undefined;
+  const grid = beside ?? tokenLayout(model.queries, model.keys, width, 620);
+  const legendRoom = grid.side < 31 ? legendHeight : 0;
+  const matrix = { ...grid, x: 0, y: top };
+  const foot = top + grid.height;
+  const legendY = legendRoom > 0 ? foot + 10 : undefined;
+  if (beside) {
+    const x = grid.width + gap;
+    const room = width - x;
+    const panel = { x, y: top + Math.min(grid.top - 12, 24), width: room, height: panelHeight(side, room) };
+    const thumbs = { ...thumbsOf(model, room), x, y: panel.y + panel.height + 10 };
+    const right = thumbs.y + thumbsHeight(thumbs);
+    return { x: 0, y: 0, width, heading, matrix, legendY, panel, thumbs, height: Math.max(foot + legendRoom, right) + 2 };
+  }
+  const y = foot + legendRoom + 22;
+  const wide = width >= 620;
+  const room = wide ? 0.5 * width : width;
+  const panel = { x: 0, y, width: room, height: panelHeight(side, room) };
+  const thumbs = wide
+    ? { ...thumbsOf(model, width - room - gap), x: room + gap, y: y - 6 }
+    : { ...thumbsOf(model, width), x: 0, y: y + panel.height + 6 };
+  const height = Math.max(panel.y + panel.height, thumbs.y + thumbsHeight(thumbs));
+  return { x: 0, y: 0, width, heading, matrix, legendY, panel, thumbs, height };
+}
+
+// ---------------------------------------------------------------- drawing
+
+function drawBlock(whole: Surface, state: Drawn, side: Side, block: Block): void {
+  const { model, values, row, column } = state;
+  const h = headOf(values, model);
+  const surface = whole.inset(block.x, block.y, block.width, block.height);
+  if (block.heading) surface.text(0, 8, side.title, { ink: "ink", bold: true, size: 12.5 });
+  const { matrix } = block;
+  const place = surface.inset(matrix.x, matrix.y, matrix.width, matrix.height);
+  drawTokenMatrix(
+    place,
+    {
+      values: side.heads[h] as Float32Array,
+      rows: model.queries,
+      columns: model.keys,
+      scale: model.scale,
+      row,
+      column,
+      greyRow: model.realQueries,
+      greyColumn: model.realKeys,
+    },
+    matrix,
+  );
+  if (block.legendY !== undefined) {
+    const max = model.scale.kind === "amount" ? model.scale.max : 1;
+    surface.text(matrix.left, block.legendY + 3, "weight", { size: 11 });
+    const x = matrix.left + surface.textWidth("weight", { size: 11 }) + 12;
+    legend(surface, model.scale, x, block.legendY, Math.min(120, block.width - x - 90), false);
+    if (max < 1) surface.text(x + Math.min(120, block.width - x - 90) + 8, block.legendY + 3, "and more", { size: 11 });
+  }
+  drawPanel(surface, state, side, block);
+  drawThumbs(surface, state, side, block);
+}
+
+function drawPanel(surface: Surface, { model, values, row, column }: Drawn, side: Side, { panel }: Block): void {
+  const h = headOf(values, model);
+  const { x, width } = panel;
+  const end = x + width;
+  const n = (h * model.queries.length + row) * model.keys.length + column;
+  const masked = side.trace.masked.data[n] !== 0;
+  let y = panel.y + 6;
+  const runs = headRuns(surface, model, row, column, width);
+  surface.text(x, y, runs, { ink: "ink" });
+  y += 16;
+  const rule = (at: number): void => surface.path([x, at, end, at], { stroke: "faint" });
+  const terms = masked ? [] : termsOf(model, side, h, row, column);
+  const numberRoom = 58;
+  const labels = Math.max(96, ...terms.map((term) => surface.textWidth(term.label))) + 14;
+  const barRoom = Math.max(30, Math.min(150, width - labels - numberRoom));
+  const zero = end - numberRoom - barRoom / 2;
+  const extent = extentOf(side, model.keys.length, n - column);
+  for (const term of terms) {
+    const middle = y + rowHeight / 2;
+    surface.text(x, middle, term.label);
+    const share = Math.max(-1, Math.min(1, term.value / extent));
+    const long = Math.abs((share * barRoom) / 2);
+    const ink: Ink = term.from === "words" ? "cool" : term.from === "positions" ? "accent" : "grey";
+    surface.path([zero, y + 5, zero, y + rowHeight - 5], { stroke: "faint" });
+    const bar = { fill: ink, ...(term.from === "aside" ? { alpha: 0.45 } : {}) };
+    surface.rect(share < 0 ? zero - long : zero, middle - 4.5, long, 9, bar);
+    const value = book(term.value, { decimals: 3, signed: true });
+    surface.text(end, middle, value, { align: "end", ink: term.from === "aside" ? "grey" : "ink" });
+    y += rowHeight;
+    rule(y);
+  }
+  if (!masked) {
+    const score = side.trace.scores.data[n] as number;
+    surface.text(x, y + rowHeight / 2, "score", { bold: true });
+    surface.text(end, y + rowHeight / 2, book(score, { decimals: 3, signed: true }), { align: "end", bold: true, ink: "ink" });
+    y += rowHeight;
+    surface.text(x, y + rowHeight / 2, "weight after softmax");
+    surface.text(end, y + rowHeight / 2, book(side.weights[n] as number, { decimals: 3 }), { align: "end", ink: "ink" });
+    y += rowHeight;
+    rule(y);
+  }
+  y += 18;
+  for (const line of brokenLines(surface, remark(model, side, h, row, column), width)) {
+    surface.text(x, y, line);
+    y += 17;
+  }
+}
+
+// "score of mat → sat, three tokens back"; the words are cut where they are too long.
+function headRuns(surface: Surface, model: Model, row: number, column: number, width: number): Run[] {
+  const rest = `, ${distanceText(model, row, column)}`;
+  const room = Math.max(40, (width - surface.textWidth(`score of  \u2192 ${rest}`) - 8) / 2);
+  const word = (given: string): Run => ({ text: cutWord(surface, given, 0.92 * room), bold: true, ink: "ink" });
+  return [
+    { text: "score of ", ink: "ink" },
+    word(model.queries[row] ?? ""),
+    { text: " \u2192 ", ink: "ink" },
+    word(model.keys[column] ?? ""),
+    { text: rest, ink: "ink" },
+  ];
+}
+
+function drawThumbs(surface: Surface, { model, values }: Drawn, side: Side, { thumbs }: Block): void {
+  if (model.heads < 2) return;
+  const chosen = headOf(values, model);
+  surface.text(thumbs.x, thumbs.y + 6, "every head", { size: 11 });
+  side.heads.forEach((weights, h) => {
+    const x = thumbs.x + (h % thumbs.perRow) * thumbs.step;
+    const y = thumbs.y + 20 + Math.floor(h / thumbs.perRow) * (thumbs.height + 22);
+    const box = { x, y, width: thumbs.width, height: thumbs.height };
+    surface.heatMap(box, { values: weights, rows: model.queries.length, columns: model.keys.length, scale: model.scale });
+    const own = h === chosen;
+    if (own) surface.rect(x - 2, y - 2, thumbs.width + 4, thumbs.height + 4, { stroke: "accent", width: 1.5 });
+    const style = { align: "middle", size: 11, ink: own ? "accent" : "grey", bold: own } as const;
+    surface.text(x + thumbs.width / 2, y + thumbs.height + 10, String(h + 1), style);
+    surface.region({ x, y, width: thumbs.step, height: thumbs.height + 20 }, () => ({ choose: { head: h + 1 } }));
+  });
+}
+
+// ---------------------------------------------------------------- code
+
+function codeOf(values: Values, model: Model): Code {
+  const side = model.sides[0] as Side;
+  const { descriptor } = side;
+  const options = descriptor
+    ? optionsFor(descriptor, values, { heads: model.heads, width: model.width, tokens: Math.max(model.queries.length, model.keys.length) })
+    : {};
+  const written: Record<string, unknown> = {};
+  const tables: string[] = [];
+  for (const [name, value] of Object.entries(options)) {
+    if (typeof value === "object" && value !== null && "shape" in value) {
+      const index = descriptor?.params.findIndex((param) => param.name === name) ?? 0;
+      const seed = seedOf(descriptor?.name ?? "", index, Number(values.seed));
+      const shape = (value as { shape: readonly number[] }).shape;
+      tables.push(`${name}: randomNormal([${shape.join(", ")}], { seed: ${seed}, std: ${tableDeviation} })`);
+    } else written[name] = value;
+  }
+  const plain = literal(written);
+  const inner = [...(plain === "{}" ? [] : [plain.slice(2, -2)]), ...tables].join(", ");
+  const made = descriptor && `${descriptor.name}({ ${inner} })`;
+  const added = descriptor?.slot === "embed";
+  const seeds = (words: readonly string[], purpose: number): string =>
+    `[${words.map((word) => seedOf(word, purpose, Number(values.seed))).join(", ")}]`;
+  const attending = [
+    ...(descriptor && !added ? [`${descriptor.slot}: scheme`] : []),
+    ...(model.causal ? ["causal: true"] : []),
+    ...(model.window > 0 ? [`window: ${model.window}`] : []),
+    ...(model.realKeys < model.keys.length ? [`keyLengths: ${model.realKeys}`] : []),
+    "weights: true",
+  ];
+  const names = ["attention", ...(added ? ["embed"] : []), "randomNormal", ...(descriptor ? [descriptor.name] : []), "tensor"];
+  const around = (rows: string): string => (added ? `embed(${rows}, scheme)` : rows);
+  return {
+    javascript: [
+      `import { ${names.join(", ")} } from "posenc";`,
+      "",
+      ...(made ? [`const scheme = ${made};`] : []),
+      `const [heads, width] = [${model.heads}, ${model.width}];`,
+      "// One seeded vector a word, [tokens, heads x width].",
+      "const vectors = (seeds) => tensor(seeds.map((seed) =>",
+      `  [...randomNormal(heads * width, { seed, mean: ${sharedMean}, std: ${wordDeviation} }).data]));`,
+      "// [heads, tokens, width]",
+      "const split = (x) => tensor(Array.from({ length: heads }, (_, h) =>",
+      "  Array.from(x, (row) => [...row.data.slice(h * width, (h + 1) * width)])));",
+      "",
+      `const q = split(${around(`vectors(${seeds(model.queries, 1)})`)});`,
+      `const k = split(${around(`vectors(${seeds(model.keys, 2)})`)});`,
+      `const { weights } = attention(q, k, k, { ${attending.join(", ")} });  ` +
+        `// [${model.heads}, ${model.queries.length}, ${model.keys.length}]`,
+      "",
+    ].join("\n"),
+  };
+}

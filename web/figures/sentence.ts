@@ -1,0 +1,73 @@
+// A reader's sentence: its tokens, and seeded vectors for its words. Nothing here is trained: a word's numbers are drawn
+// from the core's normal generator under a seed that the word itself gives, so a word is the same in every figure, at
+// every place and on every machine.
+import { randomNormal } from "../src/index.js";
+
+/** The most tokens that figures take of a sentence. */
+export const mostTokens = 256;
+
+// One token each: a character of a script that is written without spaces, a flag, an emoji with what is joined to it, a
+// word (with apostrophes, hyphens and points inside it), any other sign.
+const unspaced = "\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}";
+const emoji = "\\p{Extended_Pictographic}[\\p{Emoji_Modifier}\\uFE0F]*";
+const letter = `(?:(?![${unspaced}])[\\p{L}\\p{N}\\p{M}_\\u200C])`;
+const tokenPattern = new RegExp(
+  [
+    `[${unspaced}]\\p{M}*`,
+    "\\p{Regional_Indicator}{2}",
+    `${emoji}(?:\\u200D${emoji})*`,
+    `${letter}+(?:['\u2019.\\-\u2010]${letter}+)*`,
+    "\\S",
+  ].join("|"),
+  "gu",
+);
+
+/** The tokens of a sentence: words and signs, as they are written. */
+export function tokensOf(sentence: string): string[] {
+  return (sentence.normalize("NFC").match(tokenPattern) ?? []).slice(0, mostTokens);
+}
+
+/**
+ * The seed of a word: a whole number below 2^50, the same for upper and lower case. `purpose` (0 to 15) tells a word's
+ * vectors apart; `seed` deals all of them anew.
+ */
+export function seedOf(word: string, purpose = 0, seed = 0): number {
+  // Two runs of FNV-1a over the characters, 23 bits of each.
+  let low = 0x811c9dc5;
+  let high = 0x01234567;
+  for (const character of `${seed === 0 ? "" : `${seed} `}${word.toLowerCase()}`) {
+    const code = character.codePointAt(0) as number;
+    low = Math.imul(low ^ code, 0x01000193);
+    high = Math.imul(high ^ code, 0x01000193) ^ (low >>> 15);
+  }
+  return ((low >>> 9) * 2 ** 23 + (high >>> 9)) * 16 + purpose;
+}
+
+export interface VectorOptions {
+  purpose?: number;
+  seed?: number;
+  mean?: number;
+  std?: number;
+}
+
+/** One seeded normal vector a word, [tokens, width] row-major. */
+export function vectorsOf(words: readonly string[], width: number, options: VectorOptions = {}): Float32Array {
+  const { purpose = 0, seed = 0, mean = 0, std = 1 } = options;
+  const rows = new Float32Array(words.length * width);
+  words.forEach((word, t) => {
+    rows.set(randomNormal(width, { seed: seedOf(word, purpose, seed), mean, std }).data, t * width);
+  });
+  return rows;
+}
+
+const numbers = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"];
+
+/** Small counts in words, as a book writes them: "three", "12". */
+export function spelled(value: number): string {
+  return numbers[value] ?? String(value);
+}
+
+/** A word inside a line of text, kept from turning the line round where it is written from right to left. */
+export function isolated(word: string): string {
+  return /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/.test(word) ? `\u2068${word}\u2069` : word;
+}
