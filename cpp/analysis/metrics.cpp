@@ -1,5 +1,6 @@
 #include "analysis/metrics.h"
 
+#include "core/positions.h"
 #include "simd/math.h"
 
 namespace posenc {
@@ -39,6 +40,10 @@ Status entropy(const float* weights, std::size_t rows, std::size_t keys, double 
 
 Status attention_distance(const float* weights, std::size_t batch, std::size_t queries, std::size_t keys,
                           const double* query_positions, const double* key_positions, double* out) {
+  static constexpr char kSubject[] = "attentionDistance";
+  Status status = check_positions({query_positions, queries, 1}, kSubject, "queryPositions");
+  if (status.ok()) status = check_positions({key_positions, keys, 1}, kSubject, "keyPositions");
+  if (!status.ok()) return status;
   for (std::size_t n = 0; n < batch * queries; ++n) {
     const float* row = weights + n * keys;
     const double i = query_positions[n % queries];

@@ -20,7 +20,7 @@ export function entropy(weights: TensorLike, options?: EntropyOptions): Tensor<"
   const read = readNumbers(subject, "weights", weights);
   const given = readOptions(subject, options, ["base"]);
   const allowed = '"e", or a number above 0 other than 1';
-  const base = given.base === undefined || given.base === "e" ? Math.E : readFinite(subject, "base", given.base, allowed);
+  const base = given.base === undefined || given.base === "e" ? Math.E : readFinite(subject, "base", given.base, undefined, allowed);
   if (base <= 0 || base === 1) refuse("out-of-range", subject, "base", allowed, base);
   const shape = read.shape.slice(0, -1);
   const rows = product(shape);

@@ -105,11 +105,11 @@ export function attention(q: TensorLike, k: TensorLike, v: TensorLike, options?:
   const align = typeof causal === "string" ? causal : undefined;
   const places = readPlaces(given, queries, keys, causal);
   const [left, right] = readWindow(given.window, causal !== false);
-  const prefix = readWhole(kSubject, "prefixLength", given.prefixLength ?? 0, `a whole number from 0 to ${keys}`, keys);
+  const prefix = readWhole(kSubject, "prefixLength", given.prefixLength, `a whole number from 0 to ${keys}`, keys, 0);
   const keyMask = readKeyMask(given.keyMask, batch, keys);
   const keyLengths = readKeyLengths(given.keyLengths, batch, keys);
   // NaN: the core takes 1 / sqrt(d).
-  const scale = given.scale === undefined ? NaN : readFinite(kSubject, "scale", given.scale, "a finite number");
+  const scale = given.scale === undefined ? NaN : readFinite(kSubject, "scale", given.scale);
   const length = readPositive(kSubject, "length", given.length) ?? 0;
   const wantsWeights = readFlag(kSubject, "weights", given.weights);
   const wantsTrace = readFlag(kSubject, "trace", given.trace);
@@ -267,7 +267,7 @@ function readWindow(value: unknown, causal: boolean): [left: number, right: numb
   if (value === undefined) return [Infinity, Infinity];
   const allowed = "a number above 0, or [left, right] of numbers from 0 or null";
   if (typeof value === "number") {
-    const width = readFinite(kSubject, "window", value, allowed);
+    const width = readFinite(kSubject, "window", value, undefined, allowed);
     if (width <= 0) refuse("out-of-range", kSubject, "window", allowed, value);
     // Below w is at most the number before w.
     const reach = before(width);
@@ -277,7 +277,7 @@ function readWindow(value: unknown, causal: boolean): [left: number, right: numb
   if (value.length !== 2) refuse("shape-mismatch", kSubject, "window", allowed, value);
   const [left, right] = (value as unknown[]).map((side) => {
     if (side === null) return Infinity;
-    const reach = readFinite(kSubject, "window", side, allowed);
+    const reach = readFinite(kSubject, "window", side, undefined, allowed);
     if (reach < 0) refuse("out-of-range", kSubject, "window", allowed, side);
     return reach;
   });
@@ -304,7 +304,10 @@ function readKeyMask(value: unknown, batch: number, keys: number): { data: Uint8
 function readKeyLengths(value: unknown, batch: number, keys: number): Float64Array | undefined {
   if (value === undefined) return undefined;
   const allowed = `${batch} whole numbers from 0 to ${keys}, one a batch entry`;
-  const data = typeof value === "number" ? [value] : readArray(kSubject, "keyLengths", value).data;
-  if (data.length !== batch) refuse("shape-mismatch", kSubject, "keyLengths", allowed, verbatim(`${data.length} of them`));
+  const { data, shape } = typeof value === "number" ? { data: [value], shape: [1] }
+    : readArray(kSubject, "keyLengths", value);
+  if (shape.length !== 1 || shape[0] !== batch) {
+    refuse("shape-mismatch", kSubject, "keyLengths", allowed, verbatim(`shape ${printedShape(shape)}`));
+  }
   return Float64Array.from(data as ArrayLike<number>, (length) => readWhole(kSubject, "keyLengths", length, allowed, keys));
 }

@@ -1,7 +1,7 @@
 // Embed schemes alone: their tables, and tokens with them added.
 import { refuse, verbatim, printedShape } from "./error.js";
 import { Frame } from "./module.js";
-import { readChoice, readFinite, readFlag, readOptions, readPositive, readWhole } from "./options.js";
+import { readChoice, readFinite, readFlag, readOptions, readPositive, readSeed } from "./options.js";
 import { type PositionsLike, countUp, readPositions } from "./positions.js";
 import { type EmbedScheme, readScheme } from "./scheme.js";
 import { Tensor, type TensorLike, allowedSize, asFloat32, float32Tensor, product, readNumbers, readOut } from "./tensor.js";
@@ -78,11 +78,12 @@ export function embed(x: TensorLike, scheme: EmbedScheme, options?: EmbedOptions
   const concat = readChoice(subject, "mode", given.mode, ["add", "concat"], "add") === "concat";
   const allowedScale = 'a number, or "sqrt"';
   // NaN stands for the square root of the width, which the core takes.
-  const scale = given.scale === "sqrt" ? NaN : readFinite(subject, "scale", given.scale ?? 1, allowedScale);
-  const alpha = readFinite(subject, "alpha", given.alpha ?? 1);
-  const dropout = readFinite(subject, "dropout", given.dropout ?? 0, "a number from 0 to below 1");
-  if (dropout < 0 || dropout >= 1) refuse("out-of-range", subject, "dropout", "a number from 0 to below 1", dropout);
-  const seed = readWhole(subject, "seed", given.seed ?? 0, "a whole number from 0 to 2^53", 2 ** 53);
+  const scale = given.scale === "sqrt" ? NaN : readFinite(subject, "scale", given.scale, 1, allowedScale);
+  const alpha = readFinite(subject, "alpha", given.alpha, 1);
+  const allowedDropout = "a number from 0 to below 1";
+  const dropout = readFinite(subject, "dropout", given.dropout, 0, allowedDropout);
+  if (dropout < 0 || dropout >= 1) refuse("out-of-range", subject, "dropout", allowedDropout, dropout);
+  const seed = readSeed(subject, given.seed);
   const length = readPositive(subject, "length", given.length) ?? 0;
   const allowNonFinite = readFlag(subject, "allowNonFinite", given.allowNonFinite);
 

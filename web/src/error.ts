@@ -61,12 +61,24 @@ class PosencTypeError extends TypeError {
   }
 }
 
-/** The value behind the name, for `error instanceof PosencError`; the package alone makes instances. */
-export const PosencError: { [Symbol.hasInstance](value: unknown): value is PosencError } = Object.freeze({
-  [Symbol.hasInstance](value: unknown): value is PosencError {
+/** The class of {@link PosencError} as a value. */
+export interface PosencErrorClass {
+  readonly prototype: PosencError;
+  /** Always throws: the package alone makes instances. */
+  new (...args: never[]): PosencError;
+  [Symbol.hasInstance](value: unknown): value is PosencError;
+}
+
+/** The value behind the name: `error instanceof PosencError` holds for both classes. */
+export const PosencError = class PosencError {
+  constructor() {
+    throw new TypeError("PosencError is thrown by posenc, not made by its users");
+  }
+
+  static [Symbol.hasInstance](value: unknown): boolean {
     return typeof value === "object" && value !== null && (value as Record<symbol, unknown>)[kBrand] === true;
-  },
-});
+  }
+} as unknown as PosencErrorClass;
 
 /** Makes the error of a refusal. `text` replaces the usual sentence where it would read badly. */
 export function refusal(what: Refusal, text: string = message(what), options?: ErrorOptions): PosencError {

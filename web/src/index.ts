@@ -1,6 +1,6 @@
 // posenc: positional encodings of Transformers and the attention they feed. This file is the catalogue of what is exported.
 export { type Info, type InitOptions, info, init, ready } from "./module.js";
-export { type ErrorCode, PosencError, type Refusal } from "./error.js";
+export { type ErrorCode, PosencError, type PosencErrorClass, type Refusal } from "./error.js";
 export {
   type DType, type Element, type Nested, type NestedNumbers, type NumberArray, type Shaped, Tensor, type TensorLike, tensor,
 } from "./tensor.js";

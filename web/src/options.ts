@@ -1,5 +1,5 @@
 // How options are read: every key known, every value of its kind. What range a value must lie in, the core says.
-import { printedShape, refuse, refuseUnknown, verbatim } from "./error.js";
+import { printedShape, refuse, refuseMissing, refuseUnknown, verbatim } from "./error.js";
 import { product, readArray } from "./tensor.js";
 
 /** The largest position, and the largest number an option may be: whole numbers are exact up to it. */
@@ -15,29 +15,42 @@ export function readOptions(subject: string, options: unknown, known: readonly s
   return options as Record<string, unknown>;
 }
 
-/** A whole number from 0 to `limit`. */
-export function readWhole(subject: string, argument: string, value: unknown, allowed = "a whole number from 0", limit = 2 ** 32): number {
+function readNumber(subject: string, argument: string, value: unknown, allowed: string): number {
+  if (value === undefined) refuseMissing(subject, argument, allowed);
   if (typeof value !== "number" || Number.isNaN(value)) refuse("not-a-number", subject, argument, allowed, value);
   if (!Number.isFinite(value)) refuse("not-finite", subject, argument, allowed, value);
-  if (!Number.isInteger(value)) refuse("not-integer", subject, argument, allowed, value);
-  if (value < 0 || value > limit) refuse("out-of-range", subject, argument, allowed, value);
   return value;
 }
 
-/** A finite number of at most 2^53 in magnitude. */
-export function readFinite(subject: string, argument: string, value: unknown, allowed = "a number of at most 2^53 in magnitude"): number {
-  if (typeof value !== "number" || Number.isNaN(value)) refuse("not-a-number", subject, argument, allowed, value);
-  if (!Number.isFinite(value)) refuse("not-finite", subject, argument, allowed, value);
-  if (value > kLimit || value < -kLimit) refuse("out-of-range", subject, argument, allowed, value);
-  return value;
+/** A whole number from 0 to `limit`; the fallback where not given. */
+export function readWhole(subject: string, argument: string, value: unknown, allowed = "a whole number from 0",
+  limit = 2 ** 32, fallback?: number): number {
+  const number = readNumber(subject, argument, value === undefined ? fallback : value, allowed);
+  if (!Number.isInteger(number)) refuse("not-integer", subject, argument, allowed, value);
+  if (number < 0 || number > limit) refuse("out-of-range", subject, argument, allowed, value);
+  return number;
+}
+
+/** A seed: a whole number from 0 to 2^53, by default 0. */
+export function readSeed(subject: string, value: unknown): number {
+  return readWhole(subject, "seed", value, "a whole number from 0 to 2^53", kLimit, 0);
+}
+
+/** A finite number of at most 2^53 in magnitude; the fallback where not given. */
+export function readFinite(subject: string, argument: string, value: unknown, fallback?: number,
+  allowed = "a number of at most 2^53 in magnitude"): number {
+  const number = readNumber(subject, argument, value === undefined ? fallback : value, allowed);
+  if (number > kLimit || number < -kLimit) refuse("out-of-range", subject, argument, allowed, value);
+  return number;
 }
 
 /** A finite number above 0, or undefined where not given. */
 export function readPositive(subject: string, argument: string, value: unknown): number | undefined {
   if (value === undefined) return undefined;
   const allowed = "a number above 0 and at most 2^53";
-  if (!(readFinite(subject, argument, value, allowed) > 0)) refuse("out-of-range", subject, argument, allowed, value);
-  return value as number;
+  const number = readFinite(subject, argument, value, undefined, allowed);
+  if (!(number > 0)) refuse("out-of-range", subject, argument, allowed, value);
+  return number;
 }
 
 /** True or false. */

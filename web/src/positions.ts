@@ -83,7 +83,7 @@ function withoutBigInts(subject: string, argument: string, value: unknown): unkn
  */
 export function arange(start: number, stop?: number, step = 1): Tensor<"float64"> {
   const from = stop === undefined ? 0 : readFinite("arange", "start", start);
-  const to = readFinite("arange", "stop", stop ?? start);
+  const to = readFinite("arange", "stop", stop === undefined ? start : stop);
   const by = readFinite("arange", "step", step);
   if (by === 0) refuse("out-of-range", "arange", "step", "a number other than 0", by);
   const count = Math.max(0, Math.ceil((to - from) / by));
@@ -149,6 +149,7 @@ export function fairseqPositions(tokens: PositionsLike, padIndex: number): Tenso
   if (axes !== 1) refuse("shape-mismatch", subject, "tokens", "of shape [T]", verbatim(`${axes} axes`));
   let next = pad + 1;
   return new Tensor(Float64Array.from(data, (token) => {
+    if (!Number.isFinite(token)) refuse("not-finite", subject, "tokens", "whole numbers", token);
     if (!Number.isInteger(token)) refuse("not-integer", subject, "tokens", "whole numbers", token);
     return token === pad ? pad : next++;
   }), [data.length], "float64");
@@ -167,6 +168,7 @@ export type MultimodalPart =
  */
 export function multimodalPositions(parts: readonly MultimodalPart[]): Tensor<"float64"> {
   const subject = "multimodalPositions";
+  if (parts === undefined) refuseMissing(subject, "parts", "a list of {text: n} and {image: [t, h, w]}");
   if (!Array.isArray(parts)) refuse("not-a-number", subject, "parts", "a list of {text: n} and {image: [t, h, w]}", parts);
   const read = parts.map((part: unknown, p) => readPart(subject, `parts[${p}]`, part));
   const count = read.reduce((sum, [t, h, w]) => sum + t * h * w, 0);
@@ -193,7 +195,7 @@ function readPart(subject: string, argument: string, part: unknown): [t: number,
     refuse("missing-option", subject, argument, allowed, part);
   }
   if (kind === "text") return [readWhole(subject, `${argument}.text`, value, "a whole number from 0"), 1, 1, true];
-  if (kind !== "image" && kind !== "video") refuseUnknown(subject, kind, ["text", "image", "video"]);
+  if (kind !== "image" && kind !== "video") refuseUnknown(subject, `${argument}.${kind}`, [`${argument}.text`, `${argument}.image`, `${argument}.video`]);
   const size = Array.isArray(value) ? value as unknown[] : [];
   if (size.length !== 3) refuse("shape-mismatch", subject, `${argument}.${kind}`, "[t, h, w]", value);
   const [t, h, w] = size.map((length) => readWhole(subject, `${argument}.${kind}`, length, "three whole numbers from 0"));

@@ -1,7 +1,7 @@
 // Seeded random numbers, the same on every machine.
 import { refuse } from "./error.js";
 import { Frame } from "./module.js";
-import { kLimit, readFinite, readOptions, readWhole } from "./options.js";
+import { kLimit, readFinite, readOptions, readSeed, readWhole } from "./options.js";
 import { type Tensor, allowedSize, float32Tensor, readArray } from "./tensor.js";
 
 /** Options of {@link randomNormal}. */
@@ -22,9 +22,9 @@ export function randomNormal(shape: number | readonly number[], options?: Random
   if (lengths.length > 8) refuse("shape-mismatch", subject, "shape", allowed, shape);
   const dims = lengths.map((length) => readWhole(subject, "shape", length, allowed, kLimit));
   const given = readOptions(subject, options, ["seed", "mean", "std"]);
-  const seed = readWhole(subject, "seed", given.seed ?? 0, "a whole number from 0 to 2^53", kLimit);
-  const mean = readFinite(subject, "mean", given.mean ?? 0);
-  const std = readFinite(subject, "std", given.std ?? 1, "a number from 0");
+  const seed = readSeed(subject, given.seed);
+  const mean = readFinite(subject, "mean", given.mean, 0);
+  const std = readFinite(subject, "std", given.std, 1, "a number from 0");
   if (std < 0) refuse("out-of-range", subject, "std", "a number from 0", std);
   const size = allowedSize(subject, "shape", dims);
   const frame = new Frame(subject);

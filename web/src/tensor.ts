@@ -1,5 +1,5 @@
 // Tensor: what every function returns, and how every function reads the arrays it is given.
-import { printed, printedShape, refusal, refuse, verbatim } from "./error.js";
+import { printed, printedShape, refusal, refuse, refuseMissing, verbatim } from "./error.js";
 import { kMaxBytes } from "./module.js";
 
 /** The element types of a tensor; `bool` is kept as bytes of 0 and 1. */
@@ -298,6 +298,7 @@ export function readArray(subject: string, argument: string, value: unknown): Re
     return { data: value, shape: [value.length], shaped: false, boolean: false, nested: false };
   }
   if (Array.isArray(value)) return readNested(subject, argument, value);
+  if (value === undefined) refuseMissing(subject, argument, "an array of numbers");
   if (typeof value === "number" || typeof value === "boolean") {
     if (subject === "tensor") {
       return { data: Float64Array.of(Number(value)), shape: [], shaped: true, boolean: value === true || value === false, nested: true };
@@ -355,7 +356,7 @@ function gathered(subject: string, argument: string, data: NumberArray, shape: r
     refuse("shape-mismatch", subject, argument, "an ndarray whose strides stay inside its data", verbatim(
       `strides [${strides.join(", ")}] from ${String(start)}`));
   }
-  const result = new Float64Array(size);
+  const result = data instanceof Float64Array ? new Float64Array(size) : new Float32Array(size);
   const index = shape.map(() => 0);
   let at = start as number;
   for (let n = 0; n < size; n++) {
