@@ -12,8 +12,7 @@ const kColumns = 120;
 export async function readCatalogue() {
   const load = (name) => import(pathToFileURL(join(kRoot, "build/wasm", name)).href);
   const { default: createModule } = await load("posenc_glue.mjs");
-  const { bytes } = await load("posenc_bytes.mjs");
-  const compiled = new WebAssembly.Module(Buffer.from(bytes, "base64"));
+  const compiled = new WebAssembly.Module(readFileSync(join(kRoot, "build/wasm/posenc.wasm")));
   const module = createModule({
     instantiateWasm(imports, receive) {
       const instance = new WebAssembly.Instance(compiled, imports);

@@ -10,7 +10,7 @@ else()
 endif()
 add_executable(${module} ${posenc_binding_sources})
 set_target_properties(${module} PROPERTIES SUFFIX ".mjs")
-target_compile_options(${module} PRIVATE -O3)
+target_compile_options(${module} PRIVATE -Oz)
 target_compile_definitions(${module} PRIVATE POSENC_VERSION="${posenc_version}")
 target_link_libraries(${module} PRIVATE posenc)
 # No evaluated strings (policies forbid them), no file system, no guess at where the bytes lie: the caller hands them in.

@@ -5,6 +5,7 @@ import { bytes as wasmBase64 } from "../../build/wasm/posenc_bytes.mjs";
 import createSimd, { type PosencModule as Glue } from "../../build/wasm/posenc_glue.mjs";
 import { fromBase64 } from "./base64.js";
 import { type ErrorCode, PosencError, type Refusal, printed, refusal, refuse, refuseUnknown } from "./error.js";
+import { inflate } from "./inflate.js";
 
 /** What {@link init} records. */
 export interface InitOptions {
@@ -133,11 +134,11 @@ function isModule(value: unknown): value is WebAssembly.Module {
 
 function wasmBytes(): BufferSource {
   if (settings.wasm !== undefined && !isModule(settings.wasm)) return settings.wasm as BufferSource;
-  const bytes = wasmBase64 === undefined ? undefined : fromBase64(wasmBase64);
-  if (bytes === undefined || bytes.length === 0) {
+  const packed = wasmBase64 === undefined ? undefined : fromBase64(wasmBase64);
+  if (packed === undefined || packed.length === 0) {
     throw new Error("no module is inlined: hand posenc.wasm to init({wasm})");
   }
-  return bytes;
+  return inflate(packed);
 }
 
 function simdSource(module: WebAssembly.Module): Source {
