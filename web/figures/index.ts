@@ -1,12 +1,18 @@
 // The figures: one line each.
 import { addition } from "./addition.js";
 import { attention } from "./attention.js";
+import { bias } from "./bias.js";
 import { defineElement } from "./element.js";
 import { embed } from "./embed.js";
 import type { Figure } from "./figure.js";
+import { relate } from "./relate.js";
+import { rotate } from "./rotate.js";
 
 export const figures: readonly Figure[] = [
   embed, // an embedding table: heat map, waves, circles
+  rotate, // a query and a key turned pair by pair; mixed layouts
+  bias, // what a bias scheme adds to the scores of each head
+  relate, // which table row a pair of tokens falls on, and what it adds
   addition, // embeddings + encoding = input, of a typed sentence
   attention, // who looks at whom, under any scheme, and why
 ];

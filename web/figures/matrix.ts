@@ -22,6 +22,8 @@ export interface Matrix {
   rows: number;
   columns: number;
   scale: ColourScale;
+  /** All values of a signed scale are on this side of zero: then the curve and the bars have the whole room. */
+  side?: "below" | "above" | undefined;
   /** The cursor. */
   row: number;
   column: number;
@@ -47,7 +49,7 @@ function layoutOf(surface: Surface, matrix: Matrix): Layout {
   const right = narrow ? 62 : 150;
   const foot = barsGap + barsHeight + ticksHeight + (narrow ? 30 : 0);
   const map = { x: left, y: topMargin, width: width - left - right, height: height - topMargin - foot };
-  const curve = { middle: map.x + map.width + (narrow ? 35 : 58), reach: narrow ? 22 : 30 };
+  const curve = { middle: map.x + map.width + (narrow ? 35 : 50), reach: narrow ? 22 : 30 };
   return { map, curve, legendX: narrow ? undefined : width - 22 };
 }
 
@@ -109,11 +111,17 @@ function share(scale: ColourScale, value: number): number {
   return u < -1 ? -1 : u > 1 ? 1 : u;
 }
 
+// Where zero lies in the room for values, from -1 (least) to 1, and the room for the largest in units of half of it.
+function zeroOf({ scale, side }: Matrix): { zero: number; room: number } {
+  if (scale.kind !== "signed" || side === "above") return { zero: -1, room: 2 };
+  return side === "below" ? { zero: 1, room: 2 } : { zero: 0, room: 1 };
+}
+
 function drawColumn(surface: Surface, matrix: Matrix, map: Box, curve: Layout["curve"]): void {
   const { rows, columns, values, scale, row, column } = matrix;
-  const signed = scale.kind === "signed";
-  const base = signed ? curve.middle : curve.middle - curve.reach;
-  const reach = signed ? curve.reach : 2 * curve.reach;
+  const { zero, room } = zeroOf(matrix);
+  const base = curve.middle + zero * curve.reach;
+  const reach = room * curve.reach;
   const x = (i: number): number => base + reach * share(scale, values[i * columns + column] as number);
   const y = (i: number): number => map.y + ((i + 0.5) * map.height) / rows;
   surface.path([base, map.y, base, map.y + map.height], { stroke: "faint" });
@@ -133,9 +141,9 @@ function drawColumn(surface: Surface, matrix: Matrix, map: Box, curve: Layout["c
 function drawRow(surface: Surface, matrix: Matrix, map: Box): void {
   const { columns, values, scale, row, column } = matrix;
   const top = map.y + map.height + barsGap;
-  const signed = scale.kind === "signed";
-  const base = signed ? top + barsHeight / 2 : top + barsHeight;
-  const reach = signed ? barsHeight / 2 : barsHeight;
+  const { zero, room: reachShare } = zeroOf(matrix);
+  const base = top + ((1 - zero) * barsHeight) / 2;
+  const reach = (reachShare * barsHeight) / 2;
   const cell = map.width / columns;
   const gap = cell > 4 ? Math.min(4, 0.25 * cell) : 0;
   surface.path([map.x, base, map.x + map.width, base], { stroke: "faint" });
@@ -149,7 +157,7 @@ function drawRow(surface: Surface, matrix: Matrix, map: Box): void {
   const room = surface.width - map.x - map.width - 10;
   const lines = brokenLines(surface, matrix.rowAxis.name, room);
   lines.forEach((line, k) => {
-    const y = base - (signed ? 0 : 8) + 15 * (k - (lines.length - 1) / 2);
+    const y = base + 8 * zero + 15 * (k - (lines.length - 1) / 2);
     surface.text(map.x + map.width + 10, y, line, { ink: "accent", size: labelSize });
   });
   const strip = { x: map.x, y: top, width: map.width, height: barsHeight };

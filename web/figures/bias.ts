@@ -1,0 +1,444 @@
+// <posenc-bias>: the matrix b(i, j) that a bias scheme adds to the scores of one head, and its profile for all heads.
+import { bias as biasOf, type BiasScheme } from "../src/index.js";
+import {
+  choice,
+  cursorField,
+  defineFigure,
+  flag,
+  range,
+  type ChoiceField,
+  type Code,
+  type Field,
+  type State,
+  type Values,
+} from "./figure.js";
+import { book, count } from "./format.js";
+import { labelSize, spread, valueTicks } from "./marks.js";
+import { drawMatrix, matrixHeight } from "./matrix.js";
+import { descriptorOf, schemeChooser, schemeCode, schemeFields, schemeFrom } from "./scheme-fields.js";
+import type { Surface } from "./surface.js";
+
+interface Model {
+  title: string;
+  heads: number;
+  /** The head of the matrix, from 0. */
+  head: number;
+  positions: number;
+  causal: boolean;
+  /** [positions, positions] of one head, NaN where masked. Empty in the profiles view. */
+  matrix: Float32Array;
+  /** [heads, offsets], as the query at `positions - 1` sees keys before and, unless causal, after it. */
+  profiles: Float32Array;
+  offsets: number;
+  /** The largest magnitude shown. */
+  extent: number;
+  /** Of every head, where one step back costs the same everywhere. */
+  slopes: readonly number[] | undefined;
+  /** The matrix is constant along its diagonals. */
+  shifts: boolean;
+}
+
+type Drawn = State<Model>;
+
+const profilesHeight = { wide: 380, narrow: 340 };
+
+export const bias = defineFigure<Model>({
+  name: "bias",
+  attributes: {
+    scheme: 'The bias scheme, "alibi" by default.',
+    positions: "How many positions, 1 to 1024; 32 by default.",
+    head: "The head, from 1.",
+    heads: "How many heads.",
+    causal: "Masks the keys after a query.",
+    common: "One colour scale for all heads, true by default.",
+    view: "matrix or profiles.",
+    query: "The position of the query under the cursor.",
+    key: "The position of the key under the cursor.",
+    offset: "The offset (key - query) under the cursor, in the profiles.",
+  },
+
+  tabs: () => choice("view", "view", "matrix", ["matrix", "profiles"]) as ChoiceField,
+
+  fields: (values) => {
+    const scheme = String(values.scheme ?? "alibi");
+    const descriptor = descriptorOf("bias", scheme);
+    return [
+      ...headFields(descriptor.params.some((param) => param.name === "heads"), values),
+      schemeChooser("bias", "alibi"),
+      range("positions", "positions", 32, 4, 128, { integer: true, least: 1, most: 1024 }),
+      ...schemeFields(descriptor),
+      flag("causal", "only keys up to the query (causal)", false),
+      flag("common", "one colour scale for all heads", true, { place: values.view === "profiles" ? "none" : "more" }),
+      cursorField("query", "The position of the query under the cursor."),
+      cursorField("key", "The position of the key under the cursor."),
+      cursorField("offset", "The offset, key - query, under the cursor."),
+    ];
+  },
+
+  compute: (values, data) => {
+    const scheme = (isScheme(data) ? data : schemeFrom("bias", String(values.scheme), values)) as BiasScheme;
+    const title = descriptorOf("bias", scheme.name).title;
+    const positions = Number(values.positions);
+    const causal = values.causal === true;
+    const offsets = causal ? positions : 2 * positions - 1;
+    const seen = biasOf(scheme, { queries: [positions - 1], keys: offsets });
+    const profiles = seen.data as Float32Array;
+    const heads = seen.shape[0] ?? 1;
+    const head = Math.max(0, Math.min(heads - 1, Number(values.head ?? 1) - 1));
+    let matrix = new Float32Array();
+    if (values.view !== "profiles") {
+      matrix = biasOf(scheme, { queries: positions, keys: positions, heads: [head] }).data as Float32Array<ArrayBuffer>;
+    }
+    const own = profiles.subarray(head * offsets, (head + 1) * offsets);
+    const shifts = matrix.every((value, at) => {
+      const offset = (at % positions) - Math.floor(at / positions);
+      return (causal && offset > 0) || value === own[positions - 1 + offset];
+    });
+    if (causal) {
+      for (let i = 0; i < positions; i++) matrix.fill(Number.NaN, i * positions + i + 1, (i + 1) * positions);
+    }
+    const extent = Math.max(values.common === false ? 0 : magnitude(profiles), magnitude(matrix)) || 1;
+    const slopes = slopesOf(profiles, heads, offsets, positions);
+    return { title, heads, head, positions, causal, matrix, profiles, offsets, extent, slopes, shifts };
+  },
+
+  cells: ({ view, model }) =>
+    view === "profiles"
+      ? {
+          row: { name: "head", count: model.heads, from: 1 },
+          column: {
+            name: "offset",
+            count: model.offsets,
+            start: Math.floor(0.7 * (model.positions - 1)),
+            from: 1 - model.positions,
+          },
+        }
+      : {
+          row: { name: "query", count: model.positions, start: Math.floor(0.64 * model.positions) },
+          column: { name: "key", count: model.positions, start: Math.floor(0.4 * model.positions) },
+        },
+
+  height: ({ view }, width) => {
+    if (view === "profiles") return width < 500 ? profilesHeight.narrow : profilesHeight.wide;
+    return matrixHeight(width, 0.62);
+  },
+
+  draw: (surface, state) => {
+    if (state.view === "profiles") {
+      drawProfiles(surface, state);
+      return;
+    }
+    const { model, row, column } = state;
+    drawMatrix(surface, {
+      values: model.matrix,
+      rows: model.positions,
+      columns: model.positions,
+      row,
+      column,
+      scale: { kind: "signed", extent: model.extent },
+      side: sideOf(model),
+      rowAxis: { label: "query", name: `query ${book(row)}` },
+      columnAxis: { name: `key ${book(column)}`, binary: true },
+    });
+  },
+
+  title: ({ model, view, row }) => {
+    const head = view === "profiles" ? row : model.head;
+    const who = model.heads === 1 ? "" : view === "profiles" ? `, ${model.heads} heads` : `, head ${head + 1} of ${model.heads}`;
+    const what = view === "profiles" ? "bias by distance" : "bias";
+    return `${model.title} ${what}${who}, ${count(model.positions, "position")}${model.causal ? ", causal" : ""}`;
+  },
+
+  caption: ({ model, view }) => (view === "profiles" ? profilesCaption(model) : matrixCaption(model)),
+
+  readout: (state) => {
+    const { model, view, row, column } = state;
+    const head = view === "profiles" ? row : model.head;
+    const slope = model.slopes?.[head];
+    const value = { label: "bias", value: book(valueAt(state), { decimals: 4, signed: true }) };
+    if (Number.isNaN(valueAt(state))) value.value = "masked";
+    return [
+      ...(view === "profiles"
+        ? [{ label: "head", value: `${row + 1}` }]
+        : [
+            { label: "query", value: book(row) },
+            { label: "key", value: book(column) },
+          ]),
+      { label: "key \u2212 query", value: book(offsetAt(state), { signed: true }) },
+      value,
+      ...(slope === undefined ? [] : [{ label: "slope", value: short(slope), unit: "a token" }]),
+    ];
+  },
+
+  summary: ({ model, view }) =>
+    view === "profiles"
+      ? `Curves of the ${model.title} bias over the offset from query to key, one for each of ` +
+        `${count(model.heads, "head")}. ${profilesCaption(model)}`
+      : `Heat map of the ${model.title} bias of head ${model.head + 1} of ${model.heads}: queries down, keys across, ` +
+        `${count(model.positions, "position")}${model.causal ? ", keys after the query masked" : ""}. Values run from ` +
+        `${ends(model.matrix)}.`,
+
+  table: ({ model, view }) => {
+    const { positions, heads, offsets } = model;
+    if (view === "profiles") {
+      return {
+        header: ["offset", ...Array.from({ length: heads }, (_, h) => `head ${h + 1}`)],
+        rows: offsets,
+        cell: (r, c) => (c === 0 ? r + 1 - positions : (model.profiles[(c - 1) * offsets + r] as number)),
+      };
+    }
+    return {
+      header: ["query", ...Array.from({ length: positions }, (_, j) => `key ${j}`)],
+      rows: positions,
+      cell: (r, c) => (c === 0 ? r : (model.matrix[r * positions + c - 1] as number)),
+    };
+  },
+
+  array: ({ model, view }) =>
+    view === "profiles"
+      ? { data: model.profiles, shape: [model.heads, model.offsets] }
+      : { data: model.matrix, shape: [model.positions, model.positions] },
+
+  code: ({ values, model, view }) => codeOf(values, model, view),
+});
+
+function isScheme(data: unknown): data is BiasScheme {
+  return typeof data === "object" && data !== null && (data as { slot?: unknown }).slot === "bias";
+}
+
+// The head's slider ends at the number of heads, so it waits for that number to be known.
+function headFields(sized: boolean, values: Values): Field[] {
+  if (!sized) return [range("head", "head", 1, 1, 16, { integer: true, least: 1, most: null, place: "none" })];
+  if (values.heads === undefined) return [];
+  const most = Math.max(1, Number(values.heads));
+  return [range("head", "head", 1, 1, most, { integer: true, clamp: true, place: most > 1 ? "row" : "none" })];
+}
+
+function magnitude(values: Float32Array): number {
+  return values.reduce((most, value) => (Math.abs(value) > most ? Math.abs(value) : most), 0);
+}
+
+function sideOf({ matrix, profiles }: Model): "below" | "above" | undefined {
+  const both = [matrix, profiles];
+  if (both.every((values) => values.every((value) => !(value > 0)))) return "below";
+  return both.every((values) => values.every((value) => !(value < 0))) ? "above" : undefined;
+}
+
+// 0.5 and 0.03125, not 0.5000 and 0.0313.
+function short(value: number): string {
+  return book(value, { significant: 4 }).replace(/(\.\d*?)0+$/, "$1").replace(/\.$/, "");
+}
+
+// What one step back costs, of every head, if all steps cost the same.
+function slopesOf(profiles: Float32Array, heads: number, offsets: number, positions: number): number[] | undefined {
+  if (positions < 2) return undefined;
+  const slopes: number[] = [];
+  for (let h = 0; h < heads; h++) {
+    const at = (back: number): number => profiles[h * offsets + positions - 1 - back] as number;
+    const slope = at(0) - at(1);
+    for (let back = 0; back < positions; back++) {
+      if (Math.abs(at(back) + slope * back) > 1e-6 * Math.abs(slope) * back) return undefined;
+    }
+    slopes.push(slope);
+  }
+  return slopes;
+}
+
+function offsetAt({ model, view, row, column }: Drawn): number {
+  return view === "profiles" ? column + 1 - model.positions : column - row;
+}
+
+function valueAt({ model, view, row, column }: Drawn): number {
+  return view === "profiles"
+    ? (model.profiles[row * model.offsets + column] as number)
+    : (model.matrix[row * model.positions + column] as number);
+}
+
+function ends(values: Float32Array): string {
+  let [low, high] = [Infinity, -Infinity];
+  for (const value of values) {
+    if (value < low) low = value;
+    if (value > high) high = value;
+  }
+  return `${book(low, { significant: 4 })} to ${book(high, { significant: 4 })}`;
+}
+
+function matrixCaption({ shifts, causal, slopes, head }: Model): string {
+  const steady = shifts
+    ? "Only the offset counts: along each diagonal the bias is the same. "
+    : "The bias changes along the diagonals: not the offset alone counts. ";
+  const slope = slopes?.[head];
+  const falls =
+    slope === undefined || slope <= 0 ? "" : `Each token further back costs this head ${short(slope)}. `;
+  const masked = causal ? "Keys after the query are masked. " : "";
+  return `${steady}${falls}${masked}The bars are the row of the query, the curve the column of the key.`;
+}
+
+function profilesCaption({ slopes, heads, positions }: Model): string {
+  const one = `One line a head: what it adds to a score at each distance, seen by query ${book(positions - 1)}. `;
+  const [first, last] = [slopes?.[0], slopes?.[heads - 1]];
+  if (!slopes || heads < 2 || first === undefined || last === undefined || first <= 0) return one;
+  const ratio = (slopes[1] as number) / first;
+  const geometric = slopes.every((slope, h) => h === 0 || Math.abs(slope / (slopes[h - 1] as number) - ratio) < 1e-5);
+  const family = geometric
+    ? `The slopes are a geometric series: each is ${short(ratio)} times the one before`
+    : "The slopes differ from head to head";
+  return (
+    `${one}${family}, from ${short(first)} to ${short(last)}, so some heads look ` +
+    "near and others far."
+  );
+}
+
+// ---------------------------------------------------------------- profiles
+
+function drawProfiles(surface: Surface, state: Drawn): void {
+  const { model, row, column } = state;
+  const { profiles, heads, offsets, positions } = model;
+  const { narrow, width, height } = surface;
+  const value = (h: number, at: number): number => profiles[h * offsets + at] as number;
+  const low = profiles.reduce((least, v) => (v < least ? v : least), 0);
+  const high = profiles.reduce((most, v) => (v > most ? v : most), 0);
+  const flat = high - low || 1;
+
+  // Labels stand where the lines are furthest apart, the numbers of the axis at the other end.
+  const apart = (at: number): number => {
+    const column = Array.from({ length: heads }, (_, h) => value(h, at));
+    return Math.max(...column) - Math.min(...column);
+  };
+  const labelsLeft = apart(0) > 1.001 * apart(offsets - 1);
+  const texts = Array.from({ length: heads }, (_, h) => headLabel(model, h, narrow));
+  const labelRoom = Math.max(...texts.map((text) => surface.textWidth(text, { size: labelSize }))) + 30;
+  const ticks = valueTicks(low, high, 5);
+  const tickRoom = Math.max(...ticks.map((v) => surface.textWidth(book(v, { significant: 3 }), { size: labelSize }))) + 10;
+  const [left, right] = labelsLeft ? [labelRoom, tickRoom] : [tickRoom, labelRoom];
+  const [top, foot] = [10, height - 44];
+  const plot = width - left - right;
+  const x = (at: number): number => left + (offsets > 1 ? (at * plot) / (offsets - 1) : plot / 2);
+  const y = (v: number): number => top + ((high - v) * (foot - top)) / flat;
+
+  for (const v of ticks) {
+    surface.path([left, y(v), left + plot, y(v)], { stroke: "faint" });
+    const place = labelsLeft ? left + plot + 8 : left - 8;
+    surface.text(place, y(v), book(v, { significant: 3 }), { align: labelsLeft ? "start" : "end", size: labelSize });
+  }
+  surface.path([x(column), top, x(column), foot], { stroke: "cool" });
+  const order = [...Array.from({ length: heads }, (_, h) => h).filter((h) => h !== row), row];
+  for (const h of order) {
+    const points = new Float64Array(2 * offsets);
+    for (let at = 0; at < offsets; at++) points.set([x(at), y(value(h, at))], 2 * at);
+    const own = h === row;
+    surface.path(points, { stroke: own ? "accent" : "ink", width: own ? 2.2 : 1.1, alpha: own ? 1 : 0.5 });
+  }
+  for (const h of order) {
+    const own = h === row;
+    surface.disc(x(column), y(value(h, column)), own ? 3.6 : 2, { fill: own ? "accent" : "cool" });
+  }
+  drawHeadLabels(surface, texts, row, {
+    from: labelsLeft ? left - 3 : left + plot + 3,
+    way: labelsLeft ? -1 : 1,
+    wishes: texts.map((_, h) => y(value(h, labelsLeft ? 0 : offsets - 1))),
+    low: top,
+    high: foot,
+  });
+
+  const name = `key \u2212 query ${book(column + 1 - positions, { signed: true })}`;
+  const half = surface.textWidth(name, { size: labelSize }) / 2;
+  const middle = Math.max(half, Math.min(width - half, x(column)));
+  for (const offset of valueTicks(1 - positions, offsets - positions, narrow ? 4 : 8)) {
+    const place = x(offset + positions - 1);
+    if (Math.abs(place - middle) > half + 16) {
+      surface.text(place, foot + 16, book(offset, { signed: true }), { align: "middle", size: labelSize });
+    }
+  }
+  surface.text(middle, foot + 16, name, { ink: "cool", align: "middle", size: labelSize });
+  if (!narrow) {
+    surface.text(left, foot + 34, "\u2190 keys before the query", { size: labelSize });
+    if (!model.causal) surface.text(left + plot, foot + 34, "keys after it \u2192", { align: "end", size: labelSize });
+  }
+  surface.region({ x: left, y: top, width: plot, height: foot - top }, (u, v) => {
+    const at = Math.round(u * (offsets - 1));
+    const here = high - v * flat;
+    let nearest = 0;
+    for (let h = 1; h < heads; h++) {
+      if (Math.abs(value(h, at) - here) < Math.abs(value(nearest, at) - here)) nearest = h;
+    }
+    return { row: nearest, column: at };
+  });
+}
+
+function headLabel(model: Model, head: number, narrow: boolean): string {
+  const slope = model.slopes?.[head];
+  return slope === undefined || narrow
+    ? `head ${head + 1}`
+    : `head ${head + 1}, slope ${short(slope)}`;
+}
+
+interface LabelPlaces {
+  from: number;
+  /** 1: labels to the right of the lines, -1: to the left. */
+  way: 1 | -1;
+  wishes: readonly number[];
+  low: number;
+  high: number;
+}
+
+// As many labels as there is room for, the chosen head's among them, each joined to the end of its line.
+function drawHeadLabels(surface: Surface, texts: readonly string[], chosen: number, places: LabelPlaces): void {
+  const gap = 14;
+  const most = Math.max(1, Math.floor((places.high - places.low) / gap));
+  const step = Math.ceil(texts.length / most);
+  const shown = texts.map((_, h) => h).filter((h) => h === chosen || (h % step === 0 && Math.abs(h - chosen) >= step / 2));
+  const ys = spread(
+    shown.map((h) => places.wishes[h] as number),
+    gap,
+    places.low,
+    places.high,
+  );
+  shown.forEach((h, k) => {
+    const [wish, y] = [places.wishes[h] as number, ys[k] as number];
+    const own = h === chosen;
+    const { from, way } = places;
+    surface.path([from, wish, from + 7 * way, wish, from + 15 * way, y, from + 18 * way, y].map(Number), {
+      stroke: own ? "accent" : "faint",
+    });
+    surface.text(from + 22 * way, y, texts[h] as string, {
+      align: way === 1 ? "start" : "end",
+      ink: own ? "accent" : "grey",
+      size: labelSize,
+    });
+  });
+}
+
+// ---------------------------------------------------------------- code
+
+function codeOf(values: Values, model: Model, view: string): Code {
+  const scheme = String(values.scheme);
+  const made = schemeCode("bias", scheme, values);
+  const { positions, offsets, heads, head } = model;
+  const call =
+    view === "profiles"
+      ? `bias(${made}, { queries: [${positions - 1}], keys: ${offsets} });  // [${heads}, 1, ${offsets}]`
+      : `bias(${made}, { queries: ${positions}, keys: ${positions}, heads: [${head}] });  // [1, ${positions}, ${positions}]`;
+  const javascript = `import { bias, ${scheme} } from "posenc";\n\nconst b = ${call}\n`;
+  const numpy = numpyOf(model);
+  return numpy === undefined ? { javascript } : { javascript, numpy };
+}
+
+// Straight lines by their slopes, where both sides of the query are known to be.
+function numpyOf({ slopes, positions, causal, shifts, profiles, offsets, heads }: Model): string | undefined {
+  if (!slopes || !shifts) return undefined;
+  const mirrored = (h: number): boolean => {
+    const at = (offset: number): number => profiles[h * offsets + positions - 1 + offset] as number;
+    return Array.from({ length: positions }, (_, k) => at(k) === at(-k)).every(Boolean);
+  };
+  if (!causal && !Array.from({ length: heads }, (_, h) => mirrored(h)).every(Boolean)) return undefined;
+  return [
+    "import numpy as np",
+    "",
+    `slopes = np.array([${slopes.map(String).join(", ")}])`,
+    `i, j = np.arange(${positions})[:, None], np.arange(${positions})[None, :]`,
+    "b = -slopes[:, None, None] * np.abs(j - i)",
+    ...(causal ? ["b = np.where(j <= i, b, -np.inf)"] : []),
+    "",
+  ].join("\n");
+}

@@ -1,0 +1,496 @@
+// <posenc-relate>: which row of a table each pair of tokens falls on, and what that row adds to scores and outputs.
+import { attention, PosencError, randomNormal, relativeIndex, tensor, type RelateScheme } from "../src/index.js";
+import type { ColourScale } from "./colour.js";
+import {
+  choice,
+  cursorField,
+  defineFigure,
+  flag,
+  range,
+  type ChoiceField,
+  type Code,
+  type Field,
+  type State,
+  type Values,
+} from "./figure.js";
+import { book, count } from "./format.js";
+import { indexTicks, inkOf, inkOn, labelSize } from "./marks.js";
+import { drawMatrix, matrixHeight } from "./matrix.js";
+import { descriptorOf, schemeChooser, schemeCode, schemeFields, schemeFrom } from "./scheme-fields.js";
+import type { Box, Run, Surface } from "./surface.js";
+
+/** One row of the scheme's table as far as these tokens reach it. */
+interface TableRow {
+  row: number;
+  /** The least and the largest offset (key - query) that falls on it. */
+  from: number;
+  to: number;
+}
+
+interface Model {
+  title: string;
+  tokens: number;
+  heads: number;
+  head: number;
+  causal: boolean;
+  /** [tokens, tokens]; none for schemes without a table of offsets. */
+  index: Int32Array | undefined;
+  /** The rows met, ascending, and the place among them of every pair, NaN where masked. */
+  rows: readonly TableRow[];
+  ranks: Float32Array;
+  /** [tokens, tokens]: what is added to the scores, NaN where masked. */
+  terms: Float32Array;
+  /** The largest magnitude among them. */
+  extent: number;
+  /** [tokens, width]: what is added to the outputs; none where the scheme leaves them alone. */
+  added: Float32Array | undefined;
+  width: number;
+}
+
+type Drawn = State<Model>;
+
+export const relate = defineFigure<Model>({
+  name: "relate",
+  attributes: {
+    scheme: 'The relate scheme, "shaw" by default.',
+    tokens: "How many tokens, 1 to 128; 10 by default.",
+    clip: "The distance from which on all keys of a side share one row.",
+    dim: "The width of queries and keys.",
+    causal: "Masks the keys after a query.",
+    tokenSeed: "Seed of the queries and keys, which are normal numbers.",
+    view: "rows or terms.",
+    query: "The query under the cursor.",
+    key: "The key under the cursor.",
+  },
+
+  tabs: (_, model) => {
+    const terms = { value: "terms", label: "score terms" };
+    const views = model && !model.index ? [terms] : [{ value: "rows", label: "table rows" }, terms];
+    return choice("view", "view", "rows", views) as ChoiceField;
+  },
+
+  fields: (values) => {
+    const descriptor = descriptorOf("relate", String(values.scheme ?? "shaw"));
+    return [
+      schemeChooser("relate", "shaw"),
+      range("tokens", "tokens", 10, 2, 32, { integer: true, least: 1, most: 128 }),
+      ...headFields(descriptor.params.some((param) => param.name === "heads"), values),
+      ...schemeFields(descriptor, {
+        start: { dim: 16, clip: 3 },
+        change: { dim: { label: "dimensions", max: 64 }, clip: { max: 16 } },
+      }),
+      range("tokenSeed", "seed of the tokens", 0, 0, 99, { integer: true, least: 0, most: 2 ** 53, place: "more" }),
+      flag("causal", "only keys up to the query (causal)", false),
+      cursorField("query", "The query under the cursor."),
+      cursorField("key", "The key under the cursor."),
+    ];
+  },
+
+  compute: (values, data) => {
+    const scheme = (isScheme(data) ? data : schemeFrom("relate", String(values.scheme), values)) as RelateScheme;
+    const tokens = Number(values.tokens);
+    const causal = values.causal === true;
+    const { heads, width, valueWidth } = sizesOf(scheme);
+    const head = Math.max(0, Math.min(heads - 1, Number(values.head ?? 1) - 1));
+    const seed = Number(values.tokenSeed ?? 0);
+    const q = randomNormal([heads, tokens, width], { seed: 2 * seed });
+    const k = randomNormal([heads, tokens, width], { seed: 2 * seed + 1 });
+    // With values of zero the output is what the scheme mixes into it.
+    const none = tensor(new Float32Array(heads * tokens * valueWidth), [heads, tokens, valueWidth]);
+    const { trace, out } = attention(q, k, none, { relate: scheme, causal, trace: true });
+    const pairs = tokens * tokens;
+    const terms = (trace?.relate.data as Float32Array).slice(head * pairs, (head + 1) * pairs);
+    const masked = trace?.masked.data as Uint8Array;
+    for (let at = 0; at < pairs; at++) if (masked[head * pairs + at]) terms[at] = Number.NaN;
+    const extent = terms.reduce((most, term) => (Math.abs(term) > most ? Math.abs(term) : most), 0) || 1;
+    const mixed = (out.data as Float32Array).slice(head * tokens * valueWidth, (head + 1) * tokens * valueWidth);
+    const added = mixed.some((value) => value !== 0) ? mixed : undefined;
+    const title = descriptorOf("relate", scheme.name).title;
+    return { title, tokens, heads, head, causal, ...rowsOf(scheme, tokens, terms), terms, extent, added, width: valueWidth };
+  },
+
+  cells: ({ model }) => ({
+    row: { name: "query", count: model.tokens, start: Math.floor(0.6 * model.tokens) },
+    column: { name: "key", count: model.tokens, start: Math.floor(0.4 * model.tokens) },
+  }),
+
+  height: (state, width) => (showsRows(state) ? layoutOf(state.model, width).height : matrixHeight(width, 0.62)),
+
+  draw: (surface, state) => {
+    if (showsRows(state)) {
+      drawRows(surface, state);
+      return;
+    }
+    const { model, row, column } = state;
+    drawMatrix(surface, {
+      values: model.terms,
+      rows: model.tokens,
+      columns: model.tokens,
+      row,
+      column,
+      scale: { kind: "signed", extent: model.extent },
+      rowAxis: { label: "query", name: `query ${row}` },
+      columnAxis: { name: `key ${column}` },
+    });
+  },
+
+  title: (state) => {
+    const { model } = state;
+    const who = model.heads === 1 ? "" : `, head ${model.head + 1} of ${model.heads}`;
+    const what = showsRows(state) ? "rows of the table" : "terms of the scores";
+    return `${model.title}, ${what}${who}, ${count(model.tokens, "token")}${model.causal ? ", causal" : ""}`;
+  },
+
+  caption: (state) => {
+    const { model } = state;
+    if (!showsRows(state)) {
+      return (
+        "What the scheme adds to the score of each pair, for random queries and keys. The bars are the row of the query, " +
+        "the curve the column of the key."
+      );
+    }
+    const shared = model.rows.filter(({ from, to }) => from !== to).map(({ row, from, to }) =>
+      `row ${row} stands for offsets ${book(from, { signed: true })} to ${book(to, { signed: true })}`);
+    const which =
+      shared.length === 0
+        ? "Every offset here has a row of its own. "
+        : shared.length <= 2
+          ? `${capital(shared.join(", "))}. `
+          : `${shared.length} of the ${model.rows.length} rows stand for several offsets. `;
+    return `${which}Keys on one row add the same to the scores of a query, however far apart they are.`;
+  },
+
+  readout: ({ model, row, column }) => {
+    const at = row * model.tokens + column;
+    const term = model.terms[at] as number;
+    const place = model.rows[model.ranks[at] as number];
+    return [
+      { label: "query", value: String(row) },
+      { label: "key", value: String(column) },
+      { label: "key \u2212 query", value: book(column - row, { signed: true }) },
+      ...(place === undefined ? [] : [{ label: "table row", value: String(place.row), unit: offsetsIn(place) }]),
+      { label: "adds to the score", value: Number.isNaN(term) ? "masked" : book(term, { decimals: 4, signed: true }) },
+    ];
+  },
+
+  summary: (state) => {
+    const { model } = state;
+    const { tokens, rows } = model;
+    const index = model.index ? `${count(rows.length, "row")} of the table are met. ` : "";
+    return (
+      `${showsRows(state) ? "Matrix of table rows" : "Heat map of score terms"} of ${model.title} for ` +
+      `${count(tokens, "token")}, queries down, keys across${model.causal ? ", keys after the query masked" : ""}. ` +
+      `${index}The terms added to the scores reach ${book(model.extent, { significant: 3 })} either way` +
+      `${model.added ? "; the outputs of the tokens change too" : ""}.`
+    );
+  },
+
+  table: (state) => {
+    const { model } = state;
+    const { tokens } = model;
+    const values = showsRows(state) ? (model.index as Int32Array) : model.terms;
+    return {
+      header: ["query", ...Array.from({ length: tokens }, (_, j) => `key ${j}`)],
+      rows: tokens,
+      cell: (r, c) => {
+        const at = r * tokens + c - 1;
+        return c === 0 ? r : Number.isNaN(model.terms[at]) ? Number.NaN : (values[at] as number);
+      },
+    };
+  },
+
+  array: (state) => ({
+    data: showsRows(state) ? (state.model.index as Int32Array) : state.model.terms,
+    shape: [state.model.tokens, state.model.tokens],
+  }),
+
+  code: (state) => codeOf(state),
+});
+
+function isScheme(data: unknown): data is RelateScheme {
+  return typeof data === "object" && data !== null && (data as { slot?: unknown }).slot === "relate";
+}
+
+function showsRows({ model, view }: Drawn): boolean {
+  return model.index !== undefined && view !== "terms";
+}
+
+// The head's slider ends at the number of heads, so it waits for that number to be known.
+function headFields(sized: boolean, values: Values): Field[] {
+  if (!sized || values.heads === undefined) return [];
+  const most = Math.max(1, Number(values.heads));
+  return [range("head", "head", 1, 1, most, { integer: true, clamp: true, place: most > 1 ? "row" : "none" })];
+}
+
+function sizesOf(scheme: RelateScheme): { heads: number; width: number; valueWidth: number } {
+  const read = (name: string): number | undefined => {
+    const value = (scheme as unknown as Record<string, unknown>)[name];
+    return typeof value === "number" ? value : undefined;
+  };
+  const width = read("dim") ?? 16;
+  return { heads: read("heads") ?? 1, width, valueWidth: read("valueDim") ?? width };
+}
+
+// Which row of the table each pair falls on, and which offsets each row stands for.
+function rowsOf(scheme: RelateScheme, tokens: number, terms: Float32Array): Pick<Model, "index" | "rows" | "ranks"> {
+  let index: Int32Array;
+  try {
+    index = relativeIndex(scheme, { queries: tokens, keys: tokens }).data as Int32Array;
+  } catch (error) {
+    if (error instanceof PosencError && error.code === "unsupported") {
+      return { index: undefined, rows: [], ranks: new Float32Array() };
+    }
+    throw error;
+  }
+  const spans = new Map<number, TableRow>();
+  index.forEach((row, at) => {
+    if (Number.isNaN(terms[at])) return;
+    const offset = (at % tokens) - Math.floor(at / tokens);
+    const span = spans.get(row) ?? { row, from: offset, to: offset };
+    spans.set(row, { row, from: Math.min(span.from, offset), to: Math.max(span.to, offset) });
+  });
+  const rows = [...spans.values()].sort((a, b) => a.row - b.row);
+  const rank = new Map(rows.map(({ row }, place) => [row, place]));
+  const ranks = Float32Array.from(index, (row, at) => (Number.isNaN(terms[at]) ? Number.NaN : (rank.get(row) as number)));
+  return { index, rows, ranks };
+}
+
+function offsetsIn({ from, to }: TableRow): string {
+  return from === to
+    ? `(offset ${book(from, { signed: true })})`
+    : `(offsets ${book(from, { signed: true })} to ${book(to, { signed: true })})`;
+}
+
+function capital(words: string): string {
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+// ---------------------------------------------------------------- the matrix of rows
+
+interface Layout {
+  map: Box;
+  swatches: Box;
+  /** For the bars of the query: of its scores and, if any, of its output. */
+  panels: readonly Box[];
+  height: number;
+}
+
+const panelHeight = 118;
+
+function layoutOf(model: Model, width: number): Layout {
+  const narrow = width < 500;
+  const left = narrow ? 22 : 40;
+  const side = narrow ? width - left - 2 : Math.min(380, Math.floor(0.47 * width));
+  const map = { x: left, y: 22, width: side, height: side };
+  const swatches = { x: left, y: map.y + side + 30, width: side, height: 10 };
+  const below = swatches.y + 38;
+  const number = model.added ? 2 : 1;
+  const x = narrow ? left + 30 : left + side + 92;
+  const top = narrow ? below + 34 : map.y + 18;
+  const step = narrow ? panelHeight + 66 : Math.max(panelHeight + 58, (side + 40) / 2);
+  const panels = Array.from({ length: number }, (_, k) => {
+    return { x, y: top + step * k, width: width - x - 2, height: panelHeight };
+  });
+  const last = panels[number - 1] as Box;
+  return { map, swatches, panels, height: Math.ceil(Math.max(below, last.y + last.height + 24)) };
+}
+
+function stepScale(model: Model): ColourScale {
+  return { kind: "amount", min: 0, max: Math.max(1, model.rows.length - 1) };
+}
+
+function drawRows(surface: Surface, state: Drawn): void {
+  const { model, row, column } = state;
+  const { tokens } = model;
+  const { map, swatches, panels } = layoutOf(model, surface.width);
+  const scale = stepScale(model);
+  const cell = map.width / tokens;
+  const index = model.index as Int32Array;
+
+  surface.heatMap(map, { values: model.ranks, rows: tokens, columns: tokens, scale });
+  surface.region(map, (u, v) => ({ row: Math.floor(v * tokens), column: Math.floor(u * tokens) }));
+  if (cell >= 21) {
+    for (let at = 0; at < tokens * tokens; at++) {
+      const rank = model.ranks[at] as number;
+      if (Number.isNaN(rank)) continue;
+      const x = map.x + ((at % tokens) + 0.5) * cell;
+      const y = map.y + (Math.floor(at / tokens) + 0.5) * cell;
+      surface.text(x, y, String(index[at]), {
+        align: "middle",
+        size: cell < 28 ? 10 : 11,
+        ink: inkOn(surface.theme, scale, rank),
+      });
+    }
+  }
+  for (const i of indexTicks(tokens, map.height, 20)) {
+    const near = Math.abs(i - row) * cell < 14 && i !== row;
+    if (!near) tick(surface, map.x - 8, map.y + (i + 0.5) * cell, i, "end", i === row ? "accent" : "grey");
+  }
+  if (!indexTicks(tokens, map.height, 20).includes(row)) {
+    tick(surface, map.x - 8, map.y + (row + 0.5) * cell, row, "end", "accent");
+  }
+  drawKeyTicks(surface, map.x, map.y - 11, cell, state);
+  if (!surface.narrow) {
+    surface.text(map.x - 8, map.y - 11, "key", { align: "end", size: labelSize });
+    surface.text(7, map.y + map.height / 2, "query", { align: "middle", turn: -90, size: labelSize });
+  }
+  const outline = Math.max(cell, 4);
+  surface.rect(map.x - 0.5, map.y + row * cell + (cell - outline) / 2, map.width + 1, outline, { stroke: "ink" });
+  surface.rect(map.x + column * cell + (cell - outline) / 2, map.y - 0.5, outline, map.height + 1, { stroke: "ink" });
+
+  drawSwatches(surface, state, swatches, scale);
+  drawTerms(surface, state, panels[0] as Box, scale);
+  if (panels[1]) drawAdded(surface, state, panels[1]);
+}
+
+function tick(surface: Surface, x: number, y: number, value: number, align: "middle" | "end", ink: "grey" | "accent" | "cool"): void {
+  surface.text(x, y, String(value), { align, ink, size: labelSize });
+}
+
+// Keys along the top of the matrix or the foot of the bars, the cursor's in its colour.
+function drawKeyTicks(surface: Surface, left: number, y: number, cell: number, { model, column }: Drawn): void {
+  for (const j of indexTicks(model.tokens, cell * model.tokens, 22)) {
+    if (j !== column && Math.abs(j - column) * cell >= 18) tick(surface, left + (j + 0.5) * cell, y, j, "middle", "grey");
+  }
+  tick(surface, left + (column + 0.5) * cell, y, column, "middle", "cool");
+}
+
+// One swatch for each row of the table, with the offsets it stands for.
+function drawSwatches(surface: Surface, { model, row, column }: Drawn, box: Box, scale: ColourScale): void {
+  const { rows, tokens } = model;
+  const chosen = model.ranks[row * tokens + column] as number;
+  const ranks = Float32Array.from(rows, (_, place) => place);
+  surface.heatMap(box, { values: ranks, rows: 1, columns: rows.length, scale });
+  const cell = box.width / rows.length;
+  const label = ({ from, to }: TableRow): string => {
+    if (from === to) return book(from, { signed: true });
+    if (from === 1 - tokens) return `\u2264 ${book(to, { signed: true })}`;
+    if (to === tokens - 1) return `\u2265 ${book(from, { signed: true })}`;
+    return `${book(from, { signed: true })} \u2026 ${book(to, { signed: true })}`;
+  };
+  surface.text(box.x, box.y - 10, "offsets (key \u2212 query) on each row", { size: 11 });
+  if (!Number.isNaN(chosen)) {
+    surface.rect(box.x + chosen * cell - 1, box.y - 2, cell + 2, box.height + 4, { stroke: "ink", width: 1.5 });
+  }
+  // The chosen row's label first, the ends next; others where there is room.
+  const last = rows.length - 1;
+  const order = [...new Set([chosen, 0, last, rows.findIndex(({ from }) => from === 0), ...rows.keys()])];
+  const taken: [number, number][] = [];
+  for (const place of order) {
+    const entry = rows[place];
+    if (!entry) continue;
+    const half = surface.textWidth(label(entry), { size: 11 }) / 2;
+    const wish = box.x + (place + 0.5) * cell;
+    const middle = Math.max(box.x - 6 + half, Math.min(box.x + box.width + 6 - half, wish));
+    if (taken.some(([from, to]) => middle + half + 6 > from && middle - half - 6 < to)) continue;
+    taken.push([middle - half, middle + half]);
+    surface.text(middle, box.y + box.height + 12, label(entry), {
+      align: "middle",
+      size: 11,
+      ink: place === chosen ? "ink" : "grey",
+    });
+  }
+}
+
+// ---------------------------------------------------------------- bars of one query
+
+function drawTerms(surface: Surface, state: Drawn, box: Box, scale: ColourScale): void {
+  const { model, row, column } = state;
+  const { tokens } = model;
+  const at = (j: number): number => model.terms[row * tokens + j] as number;
+  const colours = Array.from({ length: tokens }, (_, j) => {
+    const rank = model.ranks[row * tokens + j] as number;
+    return Number.isNaN(rank) ? ("faint" as const) : inkOf(surface.theme, scale, rank);
+  });
+  heading(surface, box, [
+    { text: "added to the scores of " },
+    { text: `query ${row}`, ink: "accent" },
+    { text: surface.narrow ? "" : ", key by key" },
+  ]);
+  const cell = drawBars(surface, box, Array.from({ length: tokens }, (_, j) => at(j)), {
+    extent: model.extent,
+    colour: (j) => colours[j] as (typeof colours)[number],
+    chosen: column,
+  });
+  drawKeyTicks(surface, box.x, box.y + box.height + 12, cell, state);
+  surface.region(box, (u) => ({ column: Math.floor(u * tokens) }));
+}
+
+function drawAdded(surface: Surface, { model, row }: Drawn, box: Box): void {
+  const added = model.added as Float32Array;
+  const { width } = model;
+  const extent = added.reduce((most, value) => (Math.abs(value) > most ? Math.abs(value) : most), 0) || 1;
+  heading(surface, box, [
+    { text: "mixed into its output" },
+    { text: surface.narrow ? "" : ", channel by channel" },
+  ]);
+  const own = Array.from({ length: width }, (_, c) => added[row * width + c] as number);
+  const cell = drawBars(surface, box, own, { extent, colour: () => "grey", chosen: -1 });
+  for (const c of indexTicks(width, box.width, 34)) {
+    tick(surface, box.x + (c + 0.5) * cell, box.y + box.height + 12, c, "middle", "grey");
+  }
+}
+
+function heading(surface: Surface, box: Box, runs: readonly Run[]): void {
+  surface.text(box.x, box.y - 18, runs.filter((run) => run.text !== ""), { size: labelSize });
+}
+
+interface BarStyle {
+  extent: number;
+  colour: (place: number) => Parameters<Surface["rect"]>[4]["fill"] & string;
+  /** The place that is framed; none if negative. */
+  chosen: number;
+}
+
+// Bars about a line of zero with the ends of their scale at the left; returns the width of a place.
+function drawBars(surface: Surface, box: Box, values: readonly number[], style: BarStyle): number {
+  const cell = box.width / values.length;
+  const base = box.y + box.height / 2;
+  const gap = cell > 4 ? Math.min(4, 0.25 * cell) : 0;
+  surface.path([box.x, base, box.x + box.width, base], { stroke: "faint" });
+  for (const u of [-1, 0, 1]) {
+    const number = book(u * style.extent, { significant: 2, signed: true });
+    surface.text(box.x - 8, base - (u * box.height) / 2 + 4 * u, number, { align: "end", size: 11 });
+  }
+  values.forEach((value, place) => {
+    const x = box.x + place * cell;
+    if (place === style.chosen) {
+      surface.rect(x, box.y, cell, box.height, { stroke: "faint" });
+    }
+    const tall = (value / style.extent) * (box.height / 2);
+    if (Number.isNaN(tall) || tall === 0) return;
+    const top = tall > 0 ? base - tall : base;
+    surface.rect(x + gap / 2, top, Math.max(cell - gap, 0.75), Math.abs(tall), {
+      fill: style.colour(place),
+      ...(place === style.chosen ? { stroke: "ink" } : {}),
+    });
+  });
+  return cell;
+}
+
+// ---------------------------------------------------------------- code
+
+function codeOf(state: Drawn): Code {
+  const { model, values } = state;
+  const scheme = String(values.scheme);
+  const made = schemeCode("relate", scheme, values);
+  if (showsRows(state)) {
+    return {
+      javascript:
+        `import { relativeIndex, ${scheme} } from "posenc";\n\n` +
+        `const rows = relativeIndex(${made}, { queries: ${model.tokens}, keys: ${model.tokens} });\n`,
+    };
+  }
+  const width = Number(values.dim ?? 16);
+  const seed = 2 * Number(values.tokenSeed ?? 0);
+  const shape = `[${model.heads}, ${model.tokens}, ${width}]`;
+  const causal = model.causal ? "causal: true, " : "";
+  return {
+    javascript:
+      `import { attention, randomNormal, ${scheme} } from "posenc";\n\n` +
+      `const q = randomNormal(${shape}, { seed: ${seed} });\n` +
+      `const k = randomNormal(${shape}, { seed: ${seed + 1} });\n` +
+      `const { trace } = attention(q, k, k, { relate: ${made}, ${causal}trace: true });\n` +
+      `const terms = trace.relate.slice(${model.head}, ${model.head + 1});  // [1, ${model.tokens}, ${model.tokens}]\n`,
+  };
+}

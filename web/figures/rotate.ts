@@ -1,0 +1,830 @@
+// <posenc-rotate>: a query and a key turned pair by pair, their score over all positions, and what mixed layouts do.
+import {
+  attention,
+  convertLayout,
+  frequencies,
+  fromJSON,
+  randomNormal,
+  rotate as rotateBy,
+  schemes,
+  tensor,
+  type RotateScheme,
+} from "../src/index.js";
+import type { ColourScale } from "./colour.js";
+import {
+  choice,
+  defineFigure,
+  range,
+  text,
+  type ChoiceField,
+  type Code,
+  type Reading,
+  type State,
+  type Values,
+} from "./figure.js";
+import { book, count } from "./format.js";
+import { brokenLines, indexTicks, labelSize, legend, spread, valueTicks } from "./marks.js";
+import { drawMatrix, matrixHeight } from "./matrix.js";
+import { descriptorOf, schemeChooser, schemeCode, schemeFields, schemeFrom } from "./scheme-fields.js";
+import type { Box, Ink, Surface } from "./surface.js";
+
+type Layout = "interleaved" | "half";
+
+/** The scores and norms of one way to rotate. */
+interface Outcome {
+  /** [positions, positions]: query position down, key position across. */
+  scores: Float32Array;
+  /** Of the rotated query, by position. */
+  norms: Float64Array;
+}
+
+interface MixUp {
+  right: Outcome;
+  mixed: Outcome;
+  /** What stands over the two matrices. */
+  names: readonly [string, string];
+  /** Largest distance between scores of one diagonal: right, mixed. */
+  spreads: readonly [number, number];
+  /** Largest distance of a score from the right one. */
+  gap: number;
+  /** The norm of [1, 2, 3, 4] at position 1: right, mixed. Where the table is what is mixed up. */
+  classic: readonly [number, number] | undefined;
+}
+
+interface Model {
+  title: string;
+  layout: Layout | undefined;
+  positions: number;
+  dim: number;
+  /** The two columns of every pair that turns. */
+  pairs: readonly (readonly [number, number])[];
+  wavelengths: readonly number[];
+  q: Float32Array;
+  k: Float32Array;
+  /** Rotated to every position: [positions, dim]. */
+  queries: Float32Array;
+  keys: Float32Array;
+  scores: Float32Array;
+  /** Each pair's part of the scores: [pairs, positions, positions]; none where there are too many. */
+  parts: Float32Array | undefined;
+  extent: number;
+  /** The longest hand. */
+  reach: number;
+  mixUp: MixUp | undefined;
+}
+
+type Drawn = State<Model>;
+
+const mostCircles = 48;
+const mostParts = 400_000;
+const mixes = [
+  { value: "table", label: "the table" },
+  { value: "sides", label: "the keys" },
+  { value: "both", label: "both sides" },
+];
+
+export const rotate = defineFigure<Model>({
+  name: "rotate",
+  attributes: {
+    scheme: 'The rotate scheme, "rope" by default.',
+    positions: "How many positions, 2 to 256; 32 by default.",
+    m: "The position of the query.",
+    n: "The position of the key.",
+    dim: "The width of query and key.",
+    base: "The base of the wavelengths.",
+    layout: "Which columns make a pair: interleaved or half.",
+    mix: "What is mixed up in the layouts view: table, sides or both.",
+    q: 'The query, such as "1 2 3 4"; seeded normal numbers by default.',
+    k: "The key, likewise.",
+    tokenSeed: "Seed of query and key.",
+    view: "pairs, scores or layouts.",
+  },
+
+  tabs: (values) => {
+    const layouts = hasLayouts(String(values.scheme ?? "rope")) ? ["layouts"] : [];
+    return choice("view", "view", "pairs", ["pairs", "scores", ...layouts]) as ChoiceField;
+  },
+
+  fields: (values) => {
+    const scheme = String(values.scheme ?? "rope");
+    const last = Number(values.positions ?? 32) - 1;
+    const where = { integer: true, least: null, most: null };
+    const layouts = [
+      { value: "interleaved", label: "neighbours" },
+      { value: "half", label: "half a width apart" },
+    ];
+    return [
+      range("m", "query at m", undefined, 0, last, { ...where, play: true }),
+      range("n", "key at n", undefined, 0, last, { ...where, play: true }),
+      schemeChooser("rotate", "rope"),
+      ...schemeFields(descriptorOf("rotate", scheme), {
+        row: ["dim", "base", "layout"],
+        start: { dim: 8 },
+        change: { dim: { label: "dimensions", max: 64, step: 2 }, layout: { label: "pairs are", choices: layouts } },
+      }),
+      ...(values.view === "layouts" ? [choice("mix", "in the other layout", "table", mixes)] : []),
+      range("positions", "positions", 32, 8, 96, { integer: true, least: 2, most: 256, place: "more" }),
+      range("tokenSeed", "seed of query and key", 0, 0, 99, { integer: true, least: 0, most: 2 ** 53, place: "more" }),
+      text("q", "query", "", { place: "more", maxLength: 2000 }),
+      text("k", "key", "", { place: "more", maxLength: 2000 }),
+    ];
+  },
+
+  compute: (values, data) => {
+    const scheme = (isScheme(data) ? data : madeScheme(values)) as RotateScheme;
+    const positions = Number(values.positions);
+    const dim = Number((scheme as unknown as { dim?: unknown }).dim ?? values.dim ?? 8);
+    const seeded = randomNormal([2, dim], { seed: Number(values.tokenSeed ?? 0) });
+    const q = vectorOf("query", values.q, dim) ?? seeded.row(0);
+    const k = vectorOf("key", values.k, dim) ?? seeded.row(1);
+    const [manyQ, manyK] = [everywhere(q, positions), everywhere(k, positions)];
+    const queries = rotateBy(manyQ, scheme, { side: "query" }).data as Float32Array;
+    const keys = rotateBy(manyK, scheme, { side: "key" }).data as Float32Array;
+    const scores = scoresOf(manyQ, manyK, scheme);
+    const pairs = pairsOf(scheme, dim);
+    if (pairs.length === 0) {
+      throw new Error(`${descriptorOf("rotate", scheme.name).title} turns no pairs, so there is nothing to draw.`);
+    }
+    const lengthOf = (of: Float32Array): number[] => pairs.map(([a, b]) => Math.hypot(of[a] as number, of[b] as number));
+    return {
+      title: descriptorOf("rotate", scheme.name).title,
+      layout: layoutOf(scheme),
+      positions,
+      dim,
+      pairs,
+      wavelengths: wavelengthsOf(scheme, pairs.length),
+      q,
+      k,
+      queries,
+      keys,
+      scores,
+      parts: pairs.length * positions ** 2 <= mostParts ? partsOf(q, k, positions, pairs, scheme) : undefined,
+      extent: magnitude(scores) || 1,
+      reach: Math.max(...lengthOf(q), ...lengthOf(k)) || 1,
+      mixUp: values.view === "layouts" ? mixUpOf(scheme, values, q, k, positions, pairs) : undefined,
+    };
+  },
+
+  cells: ({ model }) => ({
+    row: { name: "m", count: model.positions, start: Math.min(9, model.positions - 1) },
+    column: { name: "n", count: model.positions, start: Math.min(4, model.positions - 1) },
+  }),
+
+  height: ({ view, model }, width) => {
+    if (view === "pairs") return dialsOf(model, width).height;
+    if (view === "layouts" && model.mixUp) return sheetOf(width).height;
+    return matrixHeight(width, 0.62);
+  },
+
+  draw: (surface, state) => {
+    if (state.view === "pairs") drawPairs(surface, state);
+    else if (state.view === "layouts" && state.model.mixUp) drawMixUp(surface, state, state.model.mixUp);
+    else drawScores(surface, state);
+  },
+
+  title: ({ model, view }) => {
+    const what = {
+      pairs: `query and key in ${count(model.pairs.length, "pair")}`,
+      layouts: "right and mixed layouts",
+    }[view];
+    return `${model.title}, ${what ?? `scores of one query and one key at ${count(model.positions, "position")}`}`;
+  },
+
+  caption: ({ view, model }) => {
+    if (view === "layouts" && model.mixUp) return mixUpWords(model.mixUp);
+    if (view === "pairs") {
+      return (
+        "Every pair of columns is a hand that its position turns, the query\u2019s by m and the key\u2019s by n. Move both " +
+        "by one and the angle between them stays, pair by pair: so does the score."
+      );
+    }
+    return (
+      "The same query and key at every pair of positions. The score sees m \u2212 n only: along each diagonal it is the " +
+      "same, as the dashed one through the cursor shows."
+    );
+  },
+
+  readout: (state) => {
+    const { model, view, row, column } = state;
+    const where: Reading[] = [
+      { label: "m", value: book(row) },
+      { label: "n", value: book(column) },
+      { label: "m \u2212 n", value: book(row - column, { signed: true }) },
+    ];
+    if (view === "layouts" && model.mixUp) {
+      const { right, mixed } = model.mixUp;
+      const at = row * model.positions + column;
+      const write = (value: number | undefined): string => book(value ?? Number.NaN, { decimals: 6 });
+      return [
+        ...where,
+        { label: "score, right", value: book(right.scores[at] as number, { decimals: 4, signed: true }) },
+        { label: "mixed", value: book(mixed.scores[at] as number, { decimals: 4, signed: true }) },
+        { label: "norm of q, right", value: write(right.norms[row]) },
+        { label: "mixed", value: write(mixed.norms[row]) },
+      ];
+    }
+    const score = (r: number, c: number): string =>
+      book(model.scores[r * model.positions + c] as number, { decimals: 4, signed: true });
+    const [r, c] = neighbour(state);
+    return [
+      ...where,
+      { label: "score", value: score(row, column) },
+      ...(r === row ? [] : [{ label: `score at (${book(r)}, ${book(c)})`, value: score(r, c) }]),
+    ];
+  },
+
+  summary: (state) => {
+    const { model, view } = state;
+    const who = `${model.title} with ${count(model.dim, "dimension")}`;
+    if (view === "layouts" && model.mixUp) {
+      return `Two heat maps of scores, ${model.mixUp.names.join(" and ")}, for ${who}. ${mixUpWords(model.mixUp)}`;
+    }
+    if (view === "pairs") {
+      const [first, last] = [model.wavelengths[0], model.wavelengths[model.wavelengths.length - 1]];
+      const turns =
+        first === undefined || last === undefined
+          ? ""
+          : ` The first pair turns once in ${book(first, { significant: 4 })} tokens, the last in ` +
+            `${book(last, { significant: 5 })}.`;
+      return `Circles, one a pair of columns, with the hands of a query and a key before and after ${who}.${turns}`;
+    }
+    return (
+      `Heat map of the score of one query and one key at ${count(model.positions, "position")} each, under ${who}. ` +
+      `Scores of one offset differ by at most ${book(spreadOf(model.scores, model.positions), { significant: 2 })}.`
+    );
+  },
+
+  table: ({ model, view }) => {
+    const { positions, mixUp } = model;
+    if (view === "pairs") {
+      return {
+        header: ["position", ...["q", "k"].flatMap((x) => Array.from({ length: model.dim }, (_, c) => `${x}${c}`))],
+        rows: positions,
+        cell: (r, c) => {
+          if (c === 0) return r;
+          const of = c <= model.dim ? model.queries : model.keys;
+          return of[r * model.dim + ((c - 1) % model.dim)] as number;
+        },
+      };
+    }
+    const values = view === "layouts" && mixUp ? mixUp.mixed.scores : model.scores;
+    return {
+      header: ["m", ...Array.from({ length: positions }, (_, n) => `n ${n}`)],
+      rows: positions,
+      cell: (r, c) => (c === 0 ? r : (values[r * positions + c - 1] as number)),
+    };
+  },
+
+  array: ({ model, view }) => {
+    const { positions, dim, mixUp } = model;
+    if (view === "pairs") {
+      const both = new Float32Array(2 * positions * dim);
+      both.set(model.queries);
+      both.set(model.keys, positions * dim);
+      return { data: both, shape: [2, positions, dim] };
+    }
+    return { data: view === "layouts" && mixUp ? mixUp.mixed.scores : model.scores, shape: [positions, positions] };
+  },
+
+  code: ({ values, model }) => codeOf(values, model),
+});
+
+// ---------------------------------------------------------------- the numbers
+
+function isScheme(data: unknown): data is RotateScheme {
+  return typeof data === "object" && data !== null && (data as { slot?: unknown }).slot === "rotate";
+}
+
+function hasLayouts(name: string): boolean {
+  const found = schemes.find((scheme) => scheme.slot === "rotate" && scheme.name === name);
+  return ["layout", "frequencies"].every((param) => found?.params.some((p) => p.name === param));
+}
+
+function madeScheme(values: Values): RotateScheme {
+  const name = String(values.scheme);
+  return schemeFrom("rotate", name, values, idleParams(name, values)) as RotateScheme;
+}
+
+// Params of a nested option whose type is at its default ("scaling.factor" without a scaling) say nothing.
+function idleParams(name: string, values: Values): string[] {
+  const { params } = descriptorOf("rotate", name);
+  const idle = params.filter((p) => p.name.endsWith(".type") && (values[p.name] ?? p.default) === p.default);
+  return params.filter((p) => idle.some((type) => p.name.startsWith(type.name.slice(0, -4)))).map((p) => p.name);
+}
+
+function layoutOf(scheme: RotateScheme): Layout | undefined {
+  const { layout } = scheme as unknown as { layout?: unknown };
+  return layout === "interleaved" || layout === "half" ? layout : undefined;
+}
+
+function vectorOf(what: string, given: unknown, dim: number): Float32Array | undefined {
+  const words = String(given ?? "")
+    .split(/[\s,;[\]]+/)
+    .filter((word) => word !== "");
+  if (words.length === 0) return undefined;
+  const values = words.map(Number);
+  if (values.length !== dim || !values.every(Number.isFinite)) {
+    throw new RangeError(`The ${what} must be ${dim} numbers, one a dimension, got \u201c${words.join(" ")}\u201d.`);
+  }
+  return Float32Array.from(values);
+}
+
+// The same vector in every row, one a position.
+function everywhere(vector: Float32Array, positions: number): ReturnType<typeof tensor> {
+  const rows = new Float32Array(vector.length * positions);
+  for (let t = 0; t < positions; t++) rows.set(vector, t * vector.length);
+  return tensor(rows, [positions, vector.length]);
+}
+
+type Rows = ReturnType<typeof everywhere>;
+
+function scoresOf(queries: Rows, keys: Rows, scheme?: RotateScheme): Float32Array {
+  const { trace } = attention(queries, keys, keys, { ...(scheme ? { rotate: scheme } : {}), trace: true });
+  return trace?.content.data as Float32Array;
+}
+
+// Pairs as the core has them: what a turn of one column alone spills into.
+function pairsOf(scheme: RotateScheme, dim: number): [number, number][] {
+  const unit = new Float64Array(dim * dim);
+  for (let c = 0; c < dim; c++) unit[c * dim + c] = 1;
+  const turned = rotateBy(tensor(unit, [dim, dim], "float64"), scheme, { positions: Array<number>(dim).fill(1) }).data;
+  const pairs: [number, number][] = [];
+  for (let c = 0; c < dim; c++) {
+    for (let other = c + 1; other < dim; other++) if (turned[c * dim + other] !== 0) pairs.push([c, other]);
+  }
+  return pairs;
+}
+
+function wavelengthsOf(scheme: RotateScheme, pairs: number): number[] {
+  try {
+    const all = Array.from(frequencies(scheme).wavelength);
+    return all.length === pairs ? all : [];
+  } catch {
+    return [];
+  }
+}
+
+// Each pair's part of the scores: attention with all other columns at zero, one head a pair.
+function partsOf(
+  q: Float32Array,
+  k: Float32Array,
+  positions: number,
+  pairs: readonly (readonly [number, number])[],
+  scheme: RotateScheme,
+): Float32Array {
+  const dim = q.length;
+  const alone = (vector: Float32Array): Rows => {
+    const heads = new Float32Array(pairs.length * positions * dim);
+    pairs.forEach((pair, p) => {
+      for (let t = 0; t < positions; t++) {
+        for (const c of pair) heads[(p * positions + t) * dim + c] = vector[c] as number;
+      }
+    });
+    return tensor(heads, [pairs.length, positions, dim]);
+  };
+  return scoresOf(alone(q), alone(k), scheme);
+}
+
+function magnitude(values: ArrayLike<number>): number {
+  let most = 0;
+  for (let i = 0; i < values.length; i++) most = Math.max(most, Math.abs(values[i] as number));
+  return most;
+}
+
+// The largest distance between two scores of one diagonal.
+function spreadOf(scores: Float32Array, positions: number): number {
+  let most = 0;
+  for (let offset = 1 - positions; offset < positions; offset++) {
+    const line = Array.from(diagonal(scores, positions, offset));
+    most = Math.max(most, Math.max(...line) - Math.min(...line));
+  }
+  return most;
+}
+
+// The scores of all (m, n) with m - n = offset.
+function diagonal(scores: Float32Array, positions: number, offset: number): Float32Array {
+  const first = Math.max(0, offset);
+  return Float32Array.from({ length: positions - Math.abs(offset) }, (_, t) => {
+    const m = first + t;
+    return scores[m * positions + m - offset] as number;
+  });
+}
+
+// The next cell of the cursor's diagonal, or the one before at the edge.
+function neighbour({ model, row, column }: Drawn): [number, number] {
+  const last = model.positions - 1;
+  if (row < last && column < last) return [row + 1, column + 1];
+  return row > 0 && column > 0 ? [row - 1, column - 1] : [row, column];
+}
+
+// ---------------------------------------------------------------- mixed layouts
+
+const other = (layout: Layout): Layout => (layout === "half" ? "interleaved" : "half");
+const called = { interleaved: "neighbours", half: "halves" } as const;
+
+type Turn = (rows: Rows) => Rows;
+
+function mixUpOf(
+  scheme: RotateScheme,
+  values: Values,
+  q: Float32Array,
+  k: Float32Array,
+  positions: number,
+  pairs: Model["pairs"],
+): MixUp | undefined {
+  const layout = layoutOf(scheme);
+  if (!layout) return undefined;
+  const inverse = Float64Array.from(frequencies(scheme).inverse);
+  const plain = madeWith(scheme, layout, inverse);
+  const swapped = madeWith(scheme, other(layout), inverse);
+  const by = (s: RotateScheme): Turn => (rows) => rotateBy(rows, s) as Rows;
+  const mix = String(values.mix ?? "table");
+  const [turnQ, turnK]: [Turn, Turn] =
+    mix === "sides"
+      ? [by(plain), by(swapped)]
+      : mix === "both"
+        ? [by(swapped), by(swapped)]
+        : [byWrongTable(scheme, layout, inverse, pairs), byWrongTable(scheme, layout, inverse, pairs)];
+  const [manyQ, manyK] = [everywhere(q, positions), everywhere(k, positions)];
+  const outcome = (tq: Turn, tk: Turn): Outcome => {
+    const turned = tq(manyQ);
+    return { scores: scoresOf(turned, tk(manyK)), norms: normsOf(turned) };
+  };
+  const right = outcome(by(plain), by(plain));
+  const mixed = outcome(turnQ, turnK);
+  const [own, wrong] = [called[layout], called[other(layout)]];
+  const names: Record<string, [string, string]> = {
+    table: [`all ${own}`, `table in ${wrong}`],
+    sides: [`all ${own}`, `keys in ${wrong}`],
+    both: [`all ${own}`, `all ${wrong}`],
+  };
+  const gaps = Array.from(right.scores, (score, at) => score - (mixed.scores[at] as number));
+  return {
+    right,
+    mixed,
+    names: names[mix] ?? [own, wrong],
+    spreads: [spreadOf(right.scores, positions), spreadOf(mixed.scores, positions)],
+    gap: magnitude(gaps),
+    classic: mix === "table" ? classicNorms(scheme) : undefined,
+  };
+}
+
+// The scheme's pairs and frequencies alone, in a layout.
+function madeWith(scheme: RotateScheme, layout: Layout, inverse: Float64Array): RotateScheme {
+  const { name, dim, rotaryDim } = scheme.toJSON() as Record<string, unknown>;
+  const size = { dim, ...(typeof rotaryDim === "number" ? { rotaryDim } : {}) };
+  return fromJSON({ slot: "rotate", name: String(name), ...size, layout, frequencies: inverse }) as RotateScheme;
+}
+
+// A table of cosines and sines laid out for the other layout, used with this layout's pairs: the two columns of a pair
+// turn by different frequencies. Each column is taken from a rotation in which its pair has the frequency it reads.
+function byWrongTable(scheme: RotateScheme, layout: Layout, inverse: Float64Array, pairs: Model["pairs"]): Turn {
+  const half = inverse.length;
+  const spelled = layout === "half" ? "interleaved" : "half";
+  // The frequency a column finds in the table: the pair index, laid out as the table is.
+  const places = convertLayout(
+    tensor(Float32Array.from({ length: 2 * half }, (_, c) => c % half), [1, 2 * half]),
+    { from: "half", to: spelled },
+  ).data;
+  const reading = (side: 0 | 1): RotateScheme =>
+    madeWith(scheme, layout, Float64Array.from(pairs, (pair) => inverse[places[pair[side]] as number] as number));
+  const [first, second] = [reading(0), reading(1)];
+  return (rows) => {
+    const turned = [rotateBy(rows, first), rotateBy(rows, second)] as const;
+    const data = (turned[0].data as Float32Array).slice();
+    const width = turned[0].shape[1] as number;
+    for (let start = 0; start < data.length; start += width) {
+      for (const [, b] of pairs) data[start + b] = turned[1].data[start + b] as number;
+    }
+    return tensor(data, turned[0].shape as [number, number]) as Rows;
+  };
+}
+
+// The norm of every row, from the row's product with itself.
+function normsOf(rows: Rows): Float64Array {
+  const [tokens = 0, width = 0] = rows.shape;
+  const each = tensor(rows.data as Float32Array, [tokens, 1, width]);
+  const { trace } = attention(each, each, each, { scale: 1, trace: true });
+  return Float64Array.from(trace?.content.data as Float32Array, Math.sqrt);
+}
+
+function classicNorms(scheme: RotateScheme): [number, number] {
+  const small = fromJSON({ slot: "rotate", name: scheme.name, dim: 4 }) as RotateScheme;
+  const { inverse } = frequencies(small);
+  const two = tensor(Float32Array.of(0, 0, 0, 0, 1, 2, 3, 4), [2, 4]) as Rows;
+  const wrong = byWrongTable(small, "interleaved", inverse, pairsOf(small, 4));
+  return [normsOf(rotateBy(two, small) as Rows)[1] as number, normsOf(wrong(two))[1] as number];
+}
+
+function mixUpWords({ right, mixed, spreads, gap, classic }: MixUp): string {
+  const norm = right.norms[0] as number;
+  const [low, high] = [Math.min(...mixed.norms), Math.max(...mixed.norms)];
+  const keeps = high - low < 1e-5 * norm && Math.abs(low - norm) < 1e-5 * norm;
+  const size = magnitude(right.scores) || 1;
+  const steady = spreads[1] < 1e-5 * size;
+  const write = (value: number): string => book(value, { decimals: 2 });
+  const norms = keeps
+    ? `the norm of the query stays ${write(norm)}`
+    : `the norm of the query, ${write(norm)} when right, runs from ${write(low)} to ${write(high)}`;
+  const scores = steady
+    ? `every diagonal is constant, yet scores differ from the right ones by up to ${write(gap)}: nothing but the right ` +
+      "answer tells"
+    : `scores of one m \u2212 n differ by up to ${write(spreads[1])}, so the offset alone no longer decides`;
+  const known = classic
+    ? ` The known case: [1, 2, 3, 4] at position 1 keeps its norm ${book(classic[0], { decimals: 6 })}, mixed it has ` +
+      `${book(classic[1], { decimals: 6 })}.`
+    : "";
+  const alarm = keeps && steady ? "No alarm goes off: " : "Mixed up: ";
+  return `${alarm}${norms}, ${steady === keeps ? "and" : "but"} ${scores}.${known}`;
+}
+
+// ---------------------------------------------------------------- circles
+
+interface Dials {
+  shown: readonly number[];
+  perRow: number;
+  side: number;
+  /** Height of the words under a circle. */
+  foot: number;
+  height: number;
+}
+
+const legendHeight = 26;
+
+function dialsOf(model: Model, width: number): Dials {
+  const total = model.pairs.length;
+  const step = Math.max(1, Math.ceil(total / mostCircles));
+  const shown = Array.from({ length: Math.ceil(total / step) }, (_, k) => k * step);
+  const least = width < 500 ? 72 : 84;
+  const most = Math.max(1, Math.floor(width / (shown.length <= 4 && width < 500 ? 140 : least)));
+  const rows = Math.max(1, Math.ceil(shown.length / most));
+  const perRow = Math.max(1, Math.ceil(shown.length / rows));
+  const side = Math.min(width / perRow, 210);
+  const foot = side >= 100 ? 38 : 20;
+  return { shown, perRow, side, foot, height: Math.round(legendHeight + rows * (side + foot)) + 4 };
+}
+
+function drawPairs(surface: Surface, { model, row, column }: Drawn): void {
+  const { shown, perRow, side, foot } = dialsOf(model, surface.width);
+  drawHandsLegend(surface, row, column);
+  const indent = (surface.width - perRow * side) / 2;
+  const radius = side / 2 - (side >= 100 ? 14 : 7);
+  shown.forEach((p, place) => {
+    const left = indent + (place % perRow) * side;
+    const top = legendHeight + Math.floor(place / perRow) * (side + foot);
+    const middle: [number, number] = [left + side / 2, top + side / 2];
+    surface.disc(...middle, radius, { stroke: "faint" });
+    drawHand(surface, model, p, middle, radius, { rotated: model.keys, at: column, before: model.k, ink: "cool" });
+    drawHand(surface, model, p, middle, radius, { rotated: model.queries, at: row, before: model.q, ink: "accent" });
+    const wavelength = model.wavelengths[p];
+    const turn = wavelength === undefined ? `pair ${p}` : book(wavelength, { significant: 3 });
+    if (foot < 30) {
+      surface.text(middle[0], top + side + 5, turn, { align: "middle", size: 11 });
+      return;
+    }
+    const name = wavelength === undefined ? turn : `pair ${p}, turns in ${turn}`;
+    surface.text(middle[0], top + side + 2, name, { align: "middle", size: 11 });
+    const { positions } = model;
+    const part = model.parts?.[(p * positions + row) * positions + column];
+    if (part !== undefined) {
+      const value = `${book(part, { decimals: 3, signed: true })} to the score`;
+      surface.text(middle[0], top + side + 18, value, { align: "middle", size: 11, ink: "ink" });
+    }
+  });
+}
+
+function drawHandsLegend(surface: Surface, m: number, n: number): void {
+  const words: [string, Ink][] = [
+    [`query at ${m}`, "accent"],
+    [`key at ${n}`, "cool"],
+  ];
+  let x = 0;
+  for (const [label, ink] of words) {
+    surface.path([x, 9, x + 18, 9], { stroke: ink, width: 2 });
+    surface.text(x + 24, 9, label, { ink, size: labelSize });
+    x += surface.textWidth(label, { size: labelSize }) + 48;
+  }
+  const before = surface.narrow ? "unturned" : "thin: before they are turned";
+  surface.path([x, 9, x + 18, 9], { stroke: "grey", width: 1 });
+  surface.text(x + 24, 9, before, { size: labelSize });
+}
+
+interface Hand {
+  rotated: Float32Array;
+  at: number;
+  before: Float32Array;
+  ink: "accent" | "cool";
+}
+
+// The hand before (thin) and after, with the places of the positions before it, fading.
+function drawHand(
+  surface: Surface,
+  model: Model,
+  pair: number,
+  [x, y]: readonly [number, number],
+  radius: number,
+  hand: Hand,
+): void {
+  const [a, b] = model.pairs[pair] as readonly [number, number];
+  const { dim, reach } = model;
+  const tip = (of: Float32Array, start: number): [number, number] => [
+    x + (radius * (of[start + a] as number)) / reach,
+    y - (radius * (of[start + b] as number)) / reach,
+  ];
+  const [bx, by] = tip(hand.before, 0);
+  surface.path([x, y, bx, by], { stroke: hand.ink, width: 1, alpha: 0.5 });
+  for (let back = Math.min(hand.at, 8); back > 0; back--) {
+    surface.disc(...tip(hand.rotated, (hand.at - back) * dim), 1.6, { fill: hand.ink, alpha: 0.6 - 0.065 * back });
+  }
+  const [hx, hy] = tip(hand.rotated, hand.at * dim);
+  surface.path([x, y, hx, hy], { stroke: hand.ink, width: 2 });
+  surface.disc(hx, hy, radius > 40 ? 3.6 : 2.6, { fill: hand.ink });
+}
+
+// ---------------------------------------------------------------- scores
+
+function drawScores(surface: Surface, { model, row, column }: Drawn): void {
+  const { positions } = model;
+  const map = drawMatrix(surface, {
+    values: model.scores,
+    rows: positions,
+    columns: positions,
+    row,
+    column,
+    scale: { kind: "signed", extent: model.extent },
+    rowAxis: { label: "query at m", name: `query at ${row}` },
+    columnAxis: { name: `key at ${column}`, binary: true },
+  });
+  drawDiagonal(surface, map, positions, row - column);
+}
+
+// The line of all (m, n) with this m - n, through the middles of its cells and to the edges of the first and last.
+function drawDiagonal(surface: Surface, map: Box, positions: number, offset: number): void {
+  const [m, n] = [Math.max(0, offset), Math.max(0, -offset)];
+  const size = positions - Math.abs(offset);
+  const [wide, tall] = [map.width / positions, map.height / positions];
+  surface.path(
+    [map.x + n * wide, map.y + m * tall, map.x + (n + size) * wide, map.y + (m + size) * tall],
+    { stroke: "ink", width: 1.2, dash: [4, 3] },
+  );
+}
+
+// ---------------------------------------------------------------- right and mixed, side by side
+
+interface Sheet {
+  maps: readonly [Box, Box];
+  /** The scores of the cursor's diagonal, and the norms. */
+  plots: readonly [Box, Box];
+  legend: { x: number; y: number; length: number };
+  height: number;
+}
+
+function sheetOf(width: number): Sheet {
+  const left = 30;
+  if (width < 500) {
+    const side = Math.min(width - left - 2, 300);
+    const map = (y: number): Box => ({ x: left, y, width: side, height: side });
+    const plot = (y: number): Box => ({ x: 44, y, width: width - 44 - 50, height: 84 });
+    const second = 24 + side + 50;
+    const below = second + side + 26;
+    return {
+      maps: [map(24), map(second)],
+      legend: { x: left, y: below, length: 140 },
+      plots: [plot(below + 82), plot(below + 224)],
+      height: below + 336,
+    };
+  }
+  const side = Math.min(290, Math.floor(0.31 * width));
+  const gap = 18;
+  const map = (x: number): Box => ({ x, y: 24, width: side, height: side });
+  const x = left + 2 * side + gap + 62;
+  const tall = (side - 62) / 2;
+  const plot = (y: number): Box => ({ x, y, width: width - x - 50, height: tall });
+  return {
+    maps: [map(left), map(left + side + gap)],
+    legend: { x: left, y: 24 + side + 28, length: 140 },
+    plots: [plot(28), plot(28 + tall + 62)],
+    height: 24 + side + 56,
+  };
+}
+
+function drawMixUp(surface: Surface, { model, row, column }: Drawn, mixUp: MixUp): void {
+  const { positions } = model;
+  const { maps, plots, legend: place } = sheetOf(surface.width);
+  const outcomes = [mixUp.right, mixUp.mixed] as const;
+  const extent = Math.max(...outcomes.map(({ scores }) => magnitude(scores))) || 1;
+  const scale: ColourScale = { kind: "signed", extent };
+  maps.forEach((map, side) => {
+    const { scores } = outcomes[side as 0 | 1];
+    const cell = map.width / positions;
+    const name = brokenLines(surface, `${side === 0 ? "right" : "mixed"}: ${mixUp.names[side]}`, map.width)[0] ?? "";
+    surface.text(map.x, map.y - 12, name, { ink: side === 0 ? "ink" : "accent", size: labelSize });
+    surface.heatMap(map, { values: scores, rows: positions, columns: positions, scale });
+    drawDiagonal(surface, map, positions, row - column);
+    const size = Math.max(cell, 5);
+    surface.rect(
+      map.x + (column + 0.5) * cell - size / 2,
+      map.y + (row + 0.5) * cell - size / 2,
+      size,
+      size,
+      { stroke: "ink", width: 1.5 },
+    );
+    for (const t of indexTicks(positions, map.width, 60)) {
+      surface.text(map.x + (t + 0.5) * cell, map.y + map.height + 12, String(t), { align: "middle", size: 11 });
+      if (map.x < 40) surface.text(map.x - 7, map.y + (t + 0.5) * cell, String(t), { align: "end", size: 11 });
+    }
+    surface.region(map, (u, v) => ({ row: Math.floor(v * positions), column: Math.floor(u * positions) }));
+  });
+  legend(surface, scale, place.x, place.y, place.length, false);
+  const axes = "down: query at m, across: key at n";
+  if (surface.narrow) surface.text(place.x, place.y + 36, axes, { size: 11 });
+  else surface.text(maps[1].x + maps[1].width, place.y + 4, axes, { size: 11, align: "end" });
+  const offset = row - column;
+  drawTwo(surface, plots[0], {
+    name: `score along m \u2212 n = ${book(offset)}`,
+    lines: outcomes.map(({ scores }) => diagonal(scores, positions, offset)),
+    from: Math.max(0, offset),
+    positions,
+    at: row,
+    fromZero: false,
+    along: offset,
+  });
+  drawTwo(surface, plots[1], {
+    name: "norm of the query at m",
+    lines: outcomes.map(({ norms }) => norms),
+    from: 0,
+    positions,
+    at: row,
+    fromZero: true,
+  });
+}
+
+interface TwoLines {
+  name: string;
+  /** Right and mixed. */
+  lines: readonly ArrayLike<number>[];
+  /** The position of their first point. */
+  from: number;
+  positions: number;
+  at: number;
+  fromZero: boolean;
+  /** The lines run along m - n = this; else along m alone. */
+  along?: number;
+}
+
+// Two lines over m with their names at their ends.
+function drawTwo(surface: Surface, box: Box, { name, lines, from, positions, at, fromZero, along }: TwoLines): void {
+  const all = lines.flatMap((line) => Array.from(line));
+  let [low, high] = [Math.min(...all, ...(fromZero ? [0] : [])), Math.max(...all)];
+  // A line that does not move is drawn as one, not as its last bits.
+  const least = 0.2 * Math.max(Math.abs(low), Math.abs(high), 1e-6);
+  if (high - low < least) [low, high] = [(low + high - least) / 2, (low + high + least) / 2];
+  const x = (m: number): number => box.x + (m * box.width) / Math.max(1, positions - 1);
+  const y = (value: number): number => box.y + ((high - value) * box.height) / (high - low);
+  surface.text(box.x, box.y - 14, name, { size: labelSize });
+  for (const value of valueTicks(low, high, 3)) {
+    surface.path([box.x, y(value), box.x + box.width, y(value)], { stroke: "faint" });
+    surface.text(box.x - 7, y(value), book(value, { significant: 2 }), { align: "end", size: 11 });
+  }
+  const inks = ["ink", "accent"] as const;
+  lines.forEach((line, side) => {
+    const points = new Float64Array(2 * line.length);
+    for (let t = 0; t < line.length; t++) points.set([x(from + t), y(line[t] as number)], 2 * t);
+    surface.path(points, { stroke: inks[side as 0 | 1], width: 1.6 });
+    surface.disc(x(at), y(line[at - from] as number), 3, { fill: inks[side as 0 | 1] });
+  });
+  const wishes = lines.map((line) => y(line[line.length - 1] as number));
+  const places = spread(wishes, 13, box.y, box.y + box.height);
+  lines.forEach((line, side) => {
+    const end = x(from + line.length - 1);
+    surface.text(end + 8, places[side] as number, side === 0 ? "right" : "mixed", { ink: inks[side as 0 | 1], size: 11 });
+  });
+  for (const m of valueTicks(0, positions - 1, 4)) {
+    surface.text(x(m), box.y + box.height + 13, book(m), { align: "middle", size: 11 });
+  }
+  surface.region(box, (u) => {
+    const m = Math.max(from, Math.min(from + (lines[0]?.length ?? 1) - 1, Math.round(u * (positions - 1))));
+    return along === undefined ? { row: m } : { row: m, column: m - along };
+  });
+}
+
+// ---------------------------------------------------------------- code
+
+function codeOf(values: Values, model: Model): Code {
+  const scheme = String(values.scheme);
+  const made = schemeCode("rotate", scheme, values, idleParams(scheme, values));
+  const { positions, dim } = model;
+  const given = [values.q, values.k].map((vector) => String(vector ?? "").trim() !== "");
+  const list = (vector: Float32Array): string => `[${Array.from(vector).join(", ")}]`;
+  const seed = Number(values.tokenSeed ?? 0);
+  const vectors = given.some(Boolean)
+    ? `const [q, k] = [${list(model.q)}, ${list(model.k)}];\n`
+    : `const [q, k] = randomNormal([2, ${dim}], { seed: ${seed} }).tolist();\n`;
+  const names = ["attention", ...(given.some(Boolean) ? [] : ["randomNormal"]), scheme].join(", ");
+  const javascript =
+    `import { ${names} } from "posenc";\n\n${vectors}` +
+    `const everywhere = (vector) => Array(${positions}).fill(vector);\n` +
+    `const { trace } = attention(everywhere(q), everywhere(k), everywhere(k), { rotate: ${made}, trace: true });\n` +
+    `const scores = trace.content;  // [${positions}, ${positions}], q at m and k at n\n`;
+  return { javascript };
+}
