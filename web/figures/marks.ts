@@ -50,19 +50,27 @@ export function legend(
     return low + (high - low) * (upright ? 1 - u : u);
   });
   const labels = [low, (low + high) / 2, high];
+  const write = (value: number): string => book(value, { decimals: decimalsOf(value) });
   if (upright) {
     surface.heatMap({ x, y, width: 9, height: length }, { values, rows: steps, columns: 1, scale });
     labels.forEach((value, i) => {
       const place = y + length * (1 - i / 2);
-      surface.text(x - 6, place + [-4, 0, 4][i]!, book(value, { significant: 3 }), { align: "end", size: labelSize });
+      surface.text(x - 6, place + [-4, 0, 4][i]!, write(value), { align: "end", size: labelSize });
     });
   } else {
     surface.heatMap({ x, y, width: length, height: 7 }, { values, rows: 1, columns: steps, scale });
     labels.forEach((value, i) => {
       const align = (["start", "middle", "end"] as const)[i]!;
-      surface.text(x + (length * i) / 2, y + 17, book(value, { significant: 3 }), { align, size: 11 });
+      surface.text(x + (length * i) / 2, y + 17, write(value), { align, size: 11 });
     });
   }
+}
+
+// Decimals that three digits of a value have, without zeros at the end: 0.05, 2.08, 1.
+function decimalsOf(value: number): number {
+  const digits = Number(value.toPrecision(3));
+  for (let decimals = 0; decimals < 8; decimals++) if (Number(digits.toFixed(decimals)) === digits) return decimals;
+  return 8;
 }
 
 /** Ink or paper, whichever reads better on the colour of a value. */
