@@ -87,8 +87,11 @@ const padding = "[pad]";
 const sharedMean = 0.6;
 const wordDeviation = 0.8;
 // Deviation of tables that a model would have learned; large enough to be seen beside the words.
-const tableDeviation = 0.9;
+const tableDeviation = 0.7;
 const encodingDeviation = 0.7;
+
+// Under it the default sentence tells a story: "mat" looks at "sat" by its words, and a bias takes some of that away.
+const defaultSeed = 91;
 
 const mostTabs = 8;
 const mostTabLetters = 64;
@@ -222,7 +225,7 @@ export const attention = defineFigure<Model>({
     causal: "Tokens see only themselves and what came before; true by default.",
     window: "How many tokens far a token sees; 0, the default, is all.",
     padding: "How many padding tokens follow the sentence; none by default.",
-    seed: "Deals the words' vectors anew; 0 by default.",
+    seed: "Deals the words' vectors anew; 91 by default.",
     fixed: "Leaves out the figure's own input for the sentence.",
     query: "The row of the cursor, from 0.",
     key: "The column of the cursor, from 0.",
@@ -253,7 +256,7 @@ export const attention = defineFigure<Model>({
       text("context", "a second sentence to look at", "", { place: fixed ? "none" : "more", maxLength: 4000 }),
       range("heads", "heads", 8, 1, 16, { integer: true, most: 32, place: "more" }),
       range("headWidth", "width of a head", 16, 4, 64, { integer: true, least: 2, most: 128, step: 2, place: "more" }),
-      range("seed", "seed of the words", 0, 0, 99, { integer: true, most: 2 ** 32, place: "more" }),
+      range("seed", "seed of the words", defaultSeed, 0, 99, { integer: true, most: 2 ** 32, place: "more" }),
       ...(descriptor ? paramFields(descriptor) : []),
       cursorField("query", "The row of the cursor."),
       cursorField("key", "The column of the cursor."),
@@ -429,7 +432,8 @@ function sideOf(base: Base, descriptor: Descriptor | undefined, values: Values):
   const weights = result.weights as NonNullable<typeof result.weights>;
   const trace = result.trace as AttentionTrace;
   const cells = queries.length * keys.length;
-  const shown = Float32Array.from(weights.data, (weight, n) => (trace.masked.data[n] ? Number.NaN : weight));
+  const shown = new Float32Array(weights.data);
+  for (let n = 0; n < shown.length; n++) if (trace.masked.data[n]) shown[n] = Number.NaN;
   return {
     descriptor,
     title: titleOf(descriptor),
@@ -447,11 +451,24 @@ function sideOf(base: Base, descriptor: Descriptor | undefined, values: Values):
 function scaleOf(sides: readonly Side[], keys: number): ColourScale {
   let max = 1;
   if (keys > 16) {
-    const all = sides.flatMap((side) => Array.from(side.weights).filter((weight) => !Number.isNaN(weight)));
-    const few = 0.02 * all.length;
-    for (const end of [0.5, 0.2, 0.1, 0.05, 0.02, 0.01]) {
-      if (all.filter((weight) => weight > end).length > few) break;
-      max = end;
+    const ends = [1, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01];
+    const above = ends.map(() => 0);
+    let all = 0;
+    for (const { weights } of sides) {
+      for (const weight of weights) {
+        if (Number.isNaN(weight)) continue;
+        all++;
+        for (let e = 1; e < ends.length && weight <= (ends[e - 1] as number); e++) {
+          if (weight > (ends[e] as number)) above[e] = (above[e] as number) + 1;
+        }
+      }
+    }
+    // Weights above an end, those above the larger ones among them.
+    let total = 0;
+    for (let e = 1; e < ends.length; e++) {
+      total += above[e] as number;
+      if (total > 0.02 * all) break;
+      max = ends[e] as number;
     }
   }
   return { kind: "amount", min: 0, max };
@@ -472,7 +489,7 @@ function offsetText(row: number, column: number): string {
 }
 
 function distanceText(model: Model, row: number, column: number): string {
-  if (model.cross) return `place ${row} to place ${column}`;
+  if (model.cross) return `position ${row} to position ${column}`;
   const apart = Math.abs(column - row);
   if (apart === 0) return "itself";
   return `${spelled(apart)} token${apart === 1 ? "" : "s"} ${column < row ? "back" : "ahead"}`;
@@ -679,6 +696,13 @@ function blockOf(model: Model, side: Side, width: number, heading: boolean): Blo
     return { x: 0, y: 0, width, heading, matrix, legendY, panel, thumbs, height: Math.max(foot + legendRoom, right) + 2 };
   }
   const y = foot + legendRoom + 22;
+  const rest = width - grid.width - gap;
+  if (rest >= 120) {
+    const panel = { x: 0, y, width: Math.min(width, 520), height: panelHeight(side, 520) };
+    const thumbs = { ...thumbsOf(model, rest), x: grid.width + gap, y: top + grid.top - 20 };
+    const height = Math.max(panel.y + panel.height, thumbs.y + thumbsHeight(thumbs));
+    return { x: 0, y: 0, width, heading, matrix, legendY, panel, thumbs, height };
+  }
   const wide = width >= 620;
   const room = wide ? 0.5 * width : width;
   const panel = { x: 0, y, width: room, height: panelHeight(side, room) };
@@ -739,7 +763,7 @@ function drawPanel(surface: Surface, { model, values, row, column }: Drawn, side
   const labels = Math.max(96, ...terms.map((term) => surface.textWidth(term.label))) + 14;
   const barRoom = Math.max(30, Math.min(150, width - labels - numberRoom));
   const zero = end - numberRoom - barRoom / 2;
-  const extent = extentOf(side, model.keys.length, n - column);
+  const extent = Math.max(...model.sides.map((other) => extentOf(other, model.keys.length, n - column)));
   for (const term of terms) {
     const middle = y + rowHeight / 2;
     surface.text(x, middle, term.label);

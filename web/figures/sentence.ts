@@ -54,8 +54,12 @@ export interface VectorOptions {
 export function vectorsOf(words: readonly string[], width: number, options: VectorOptions = {}): Float32Array {
   const { purpose = 0, seed = 0, mean = 0, std = 1 } = options;
   const rows = new Float32Array(words.length * width);
+  const known = new Map<number, Float32Array>();
   words.forEach((word, t) => {
-    rows.set(randomNormal(width, { seed: seedOf(word, purpose, seed), mean, std }).data, t * width);
+    const own = seedOf(word, purpose, seed);
+    const row = known.get(own) ?? randomNormal(width, { seed: own, mean, std }).data;
+    known.set(own, row);
+    rows.set(row, t * width);
   });
   return rows;
 }
