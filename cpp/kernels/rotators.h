@@ -16,7 +16,7 @@ inline constexpr std::size_t kLevels = 13;         // a stretch has anchors 0 to
 
 struct Rotators {
   double step = 1;
-  RotatorRow near[kNear + 1];  // near[b]: e^(i omega b step), b = 1 .. 8
+  RotatorRow near[kNear + 1];  // near[b]: e^(i omega b step), b = 0 .. 8
   RotatorRow far[kLevels];     // far[l]: e^(i omega 16 2^l step)
 };
 

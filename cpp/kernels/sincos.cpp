@@ -255,7 +255,7 @@ FloatCell float_cell(const QuarterTurns& w, const Position& p, double scale) {
 //
 // Error of a value v, with u = 2^-53: exact entries err by at most 5.3 u in norm (evaluate()), each product adds the
 // errors of its factors and 2.25 u of its own (three roundings per component). A stretch has at most 2^12 anchors after
-// the first, so a value has at most 14 exact factors: 14 * 5.3 u + 13 * 2.25 u + 1 u for the scale < 105 u, 8 u more for
+// the first, so a value has at most 14 exact factors: 14 * 5.3 u + 13 * 2.25 u + 1 u for the scale < 105 u, 8 u for
 // the error of the cell computed alone and 1 u for forming v +- e: e = 128 u = 2^-46 covers cosines. A sine whose
 // angles are all below theta < 1 errs in proportion, because one factor of each product is a sine <= theta; the errors
 // of the cosines of the first factor meet ever longer rotators whose angles add up to at most 2 theta.
@@ -281,7 +281,7 @@ void exact_row(const Frequencies& frequencies, double position, double scale, st
   }
 }
 
-// Exact powers of the step's rotator, made when first asked for.
+// Exact powers of the step's rotator, made when first asked for; near_row(0) is 1 + 0 i.
 const double* near_row(const Frequencies& frequencies, Rotators& rotators, std::size_t b) {
   RotatorRow& row = rotators.near[b];
   if (row.empty()) exact_row(frequencies, rotators.step * static_cast<double>(b), 1.0, row);
@@ -341,14 +341,12 @@ struct Separate {
   }
 };
 
-enum class Rows { kAnchor, kAfter, kBefore, kBoth };
-
-// Rows anchor +- b of four pairs at a time. Chunk n of four pairs whose cells are not all certain leaves flags[4 n ...]
-// different from zero; returns whether there is any.
-template <class Layout, Rows kRows>
-bool rotate_rows(const double* anchor, const double* near, const double* margins, double cos_margin, std::size_t width,
-                 std::size_t pairs, float* after_sin, float* after_cos, float* before_sin, float* before_cos,
-                 std::int32_t* flags) {
+// Row anchor + b of four pairs at a time, and row anchor - b too when kBoth. Chunk n of four pairs whose cells are not
+// all certain leaves flags[4 n ...] different from zero; returns whether there is any.
+template <class Layout, bool kBoth>
+POSENC_NOINLINE bool rotate_rows(const double* anchor, const double* near, const double* margins, double cos_margin,
+                                 std::size_t width, std::size_t pairs, float* after_sin, float* after_cos,
+                                 float* before_sin, float* before_cos, std::int32_t* flags) {
   const F64x2 ec = simd::splat(cos_margin);
   I32x4 all = simd::splat_int(0);
   for (std::size_t i = 0; i < pairs; i += 4) {
@@ -357,24 +355,15 @@ bool rotate_rows(const double* anchor, const double* near, const double* margins
     const F64x2 es[2] = {simd::load(margins + i), simd::load(margins + i + 2)};
     for (std::size_t n = 0; n < 2; ++n) {
       const F64x2 ac = simd::load(anchor + i + 2 * n), as = simd::load(anchor + width + i + 2 * n);
-      if constexpr (kRows == Rows::kAnchor) {
-        after_c[n] = ac;
-        after_s[n] = as;
-      } else {
-        const F64x2 bc = simd::load(near + i + 2 * n), bs = simd::load(near + width + i + 2 * n);
-        const F64x2 cc = ac * bc, ss = as * bs, sc = as * bc, cs = ac * bs;
-        after_c[n] = cc - ss;
-        after_s[n] = sc + cs;
-        before_c[n] = cc + ss;
-        before_s[n] = sc - cs;
-      }
+      const F64x2 bc = simd::load(near + i + 2 * n), bs = simd::load(near + width + i + 2 * n);
+      const F64x2 cc = ac * bc, ss = as * bs, sc = as * bc, cs = ac * bs;
+      after_c[n] = cc - ss;
+      after_s[n] = sc + cs;
+      before_c[n] = cc + ss;
+      before_s[n] = sc - cs;
     }
-    if constexpr (kRows != Rows::kBefore) {
-      Layout::put(after_sin, after_cos, i, after_s, after_c, es, ec, difference);
-    }
-    if constexpr (kRows == Rows::kBefore || kRows == Rows::kBoth) {
-      Layout::put(before_sin, before_cos, i, before_s, before_c, es, ec, difference);
-    }
+    Layout::put(after_sin, after_cos, i, after_s, after_c, es, ec, difference);
+    if constexpr (kBoth) Layout::put(before_sin, before_cos, i, before_s, before_c, es, ec, difference);
     simd::store_int(flags + i, difference);
     all |= difference;
   }
@@ -426,18 +415,9 @@ class Run {
       }
       const double* anchor = anchors_[slot].data();
       const std::size_t row = kBlockRows * k;
-      if (row < count) rows<Rows::kAnchor>(anchor, nullptr, row, 0);
-      for (std::size_t b = 1; b <= kNear; ++b) {
-        const bool after = row + b < count, before = k > 0 && b < kNear && row - b < count;
-        if (!after && !before) continue;
-        const double* near = near_row(frequencies_, rotators, b);
-        if (after && before) {
-          rows<Rows::kBoth>(anchor, near, row + b, row - b);
-        } else if (after) {
-          rows<Rows::kAfter>(anchor, near, row + b, 0);
-        } else {
-          rows<Rows::kBefore>(anchor, near, 0, row - b);
-        }
+      for (std::size_t b = 0; b <= kNear; ++b) {
+        const bool after = row + b < count, before = k > 0 && b > 0 && b < kNear && row - b < count;
+        if (after || before) rows(anchor, near_row(frequencies_, rotators, b), row, b, after, before);
       }
     }
   }
@@ -445,33 +425,41 @@ class Run {
  private:
   enum class Put { kSeparate, kSinCos, kCosSin };
 
-  template <Rows kRows>
-  void rows(const double* anchor, const double* near, std::size_t after, std::size_t before) {
+  // Rows anchor_row + b and anchor_row - b, those that are asked for.
+  void rows(const double* anchor, const double* near, std::size_t anchor_row, std::size_t b, bool after, bool before) {
     bool uncertain = false;
     switch (put_) {
-      case Put::kSeparate: uncertain = put<Separate, kRows>(anchor, near, after, before); break;
-      case Put::kSinCos: uncertain = put<SinCosInterleaved, kRows>(anchor, near, after, before); break;
-      case Put::kCosSin: uncertain = put<CosSinInterleaved, kRows>(anchor, near, after, before); break;
+      case Put::kSeparate: uncertain = put<Separate>(anchor, near, anchor_row, b, after, before); break;
+      case Put::kSinCos: uncertain = put<SinCosInterleaved>(anchor, near, anchor_row, b, after, before); break;
+      case Put::kCosSin: uncertain = put<CosSinInterleaved>(anchor, near, anchor_row, b, after, before); break;
     }
+    const auto settle_both = [&](std::size_t first, std::size_t end) {
+      if (after) settle(anchor, near, 1.0, anchor_row + b, first, end);
+      if (before) settle(anchor, near, -1.0, anchor_row - b, first, end);
+    };
     if (uncertain) {
       for (std::size_t i = 0; i < pairs_; i += 4) {
-        if ((flags_[i] | flags_[i + 1] | flags_[i + 2] | flags_[i + 3]) == 0) continue;
-        if (kRows != Rows::kBefore) settle(anchor, near, 1.0, after, i, i + 4);
-        if (kRows == Rows::kBefore || kRows == Rows::kBoth) settle(anchor, near, -1.0, before, i, i + 4);
+        if ((flags_[i] | flags_[i + 1] | flags_[i + 2] | flags_[i + 3]) != 0) settle_both(i, i + 4);
       }
     }
     const std::size_t end = std::max(table_.sin_pairs, table_.cos_pairs);
-    if (pairs_ < end) {
-      if (kRows != Rows::kBefore) settle(anchor, near, 1.0, after, pairs_, end);
-      if (kRows == Rows::kBefore || kRows == Rows::kBoth) settle(anchor, near, -1.0, before, pairs_, end);
-    }
+    if (pairs_ < end) settle_both(pairs_, end);
   }
 
-  template <class Layout, Rows kRows>
-  bool put(const double* anchor, const double* near, std::size_t after, std::size_t before) {
-    const std::size_t a = (first_row_ + after) * table_.row_stride, b = (first_row_ + before) * table_.row_stride;
-    return rotate_rows<Layout, kRows>(anchor, near, margins_.data(), cos_margin_, width_, pairs_, table_.sin + a,
-                                      table_.cos + a, table_.sin + b, table_.cos + b, flags_.data());
+  template <class Layout>
+  bool put(const double* anchor, const double* near, std::size_t anchor_row, std::size_t b, bool after, bool before) {
+    // A row before without its partner, at the end of a run: the partner goes to a spare row.
+    if (!after) spare_.resize(4 * width_);
+    const std::size_t up = (first_row_ + anchor_row + b) * table_.row_stride;
+    float* after_sin = after ? table_.sin + up : spare_.data();
+    float* after_cos = after ? table_.cos + up : put_ == Put::kSeparate ? after_sin + 2 * width_ : after_sin;
+    if (!before) {
+      return rotate_rows<Layout, false>(anchor, near, margins_.data(), cos_margin_, width_, pairs_, after_sin,
+                                        after_cos, nullptr, nullptr, flags_.data());
+    }
+    const std::size_t down = (first_row_ + anchor_row - b) * table_.row_stride;
+    return rotate_rows<Layout, true>(anchor, near, margins_.data(), cos_margin_, width_, pairs_, after_sin, after_cos,
+                                     table_.sin + down, table_.cos + down, flags_.data());
   }
 
   // Cells of one row, one by one: added where certain, else computed alone.
@@ -481,10 +469,10 @@ class Run {
     const std::size_t base = (first_row_ + row) * table_.row_stride;
     for (std::size_t i = first; i < end; ++i) {
       const double ac = anchor[i], as = anchor[width_ + i];
-      const double bc = near ? near[i] : 1.0, bs = near ? sign * near[width_ + i] : 0.0;
+      const double bc = near[i], bs = sign * near[width_ + i];
       const double s = as * bc + ac * bs, c = ac * bc - as * bs;
       FloatCell cell{static_cast<float>(s - margins_[i]), static_cast<float>(c - cos_margin_)};
-      // By the difference of signs too: -0 and +0 are equal.
+      // Zeros are computed alone too: comparison does not see their sign.
       if (cell.sin != static_cast<float>(s + margins_[i]) || cell.cos != static_cast<float>(c + cos_margin_) ||
           cell.sin == 0 || cell.cos == 0) {
         cell = float_cell(frequencies_.turns(i), p, scale_);
@@ -501,6 +489,7 @@ class Run {
   std::size_t pairs_;  // of those that go four at a time
   std::vector<double> margins_;
   std::vector<std::int32_t> flags_;
+  std::vector<float> spare_;
   std::vector<double> anchors_[kLevels + 1];  // the last anchor of each level, the first of all at the top
   Put put_ = Put::kSeparate;
   const double* positions_ = nullptr;
