@@ -133,7 +133,10 @@ function isModule(value: unknown): value is WebAssembly.Module {
 }
 
 function wasmBytes(): BufferSource {
-  if (settings.wasm !== undefined && !isModule(settings.wasm)) return settings.wasm as BufferSource;
+  const { wasm } = settings;
+  // Not every engine takes a DataView.
+  if (ArrayBuffer.isView(wasm)) return new Uint8Array(wasm.buffer as ArrayBuffer, wasm.byteOffset, wasm.byteLength);
+  if (wasm instanceof ArrayBuffer) return wasm;
   const packed = wasmBase64 === undefined ? undefined : fromBase64(wasmBase64);
   if (packed === undefined || packed.length === 0) {
     throw new Error("no module is inlined: hand posenc.wasm to init({wasm})");
