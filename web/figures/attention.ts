@@ -231,7 +231,7 @@ export const attention = defineFigure<Model>({
     key: "The column of the cursor, from 0.",
   },
 
-  tabs: () => (fitsTabs() ? schemeChoice() : undefined) as ReturnType<typeof choice>,
+  tabs: () => (fitsTabs() ? schemeChoice() : undefined),
 
   fields: (values) => {
     const heads = Math.max(1, Math.min(32, Number(values.heads ?? 8)));
@@ -267,7 +267,7 @@ export const attention = defineFigure<Model>({
 
   cells: ({ model }) => ({
     row: { name: "query", count: model.queries.length, start: model.realQueries - 1 },
-    column: { name: "key", count: model.keys.length, start: Math.max(0, Math.ceil(model.realKeys / 2) - 1) },
+    column: { name: "key", count: model.keys.length, start: Math.max(0, model.realKeys - 4) },
   }),
 
   height: (state, width) => layoutOf(state, width).height,
@@ -592,7 +592,6 @@ function readingsOf({ values, model, row, column }: Drawn): Reading[] {
   const h = headOf(values, model);
   const n = (h * model.queries.length + row) * model.keys.length + column;
   const pair = `${isolated(model.queries[row] ?? "")} \u2192 ${isolated(model.keys[column] ?? "")}`;
-  const both = model.sides.length > 1;
   const number = (side: Side): string => book(side.weights[n] as number, { decimals: 3 });
   const at = h * model.queries.length + row;
   return [
@@ -608,7 +607,7 @@ function readingsOf({ values, model, row, column }: Drawn): Reading[] {
           {
             label: "mean distance",
             value: model.sides.map((side) => book(side.distance[at] as number, { decimals: 2 })).join(" | "),
-            unit: both ? `tokens (${model.sides.map((side) => side.title).join(" | ")})` : "tokens",
+            unit: "tokens",
           },
         ]),
   ];
@@ -738,10 +737,11 @@ function drawBlock(whole: Surface, state: Drawn, side: Side, block: Block): void
   );
   if (block.legendY !== undefined) {
     const max = model.scale.kind === "amount" ? model.scale.max : 1;
-    surface.text(matrix.left, block.legendY + 3, "weight", { size: 11 });
-    const x = matrix.left + surface.textWidth("weight", { size: 11 }) + 12;
-    legend(surface, model.scale, x, block.legendY, Math.min(120, block.width - x - 90), false);
-    if (max < 1) surface.text(x + Math.min(120, block.width - x - 90) + 8, block.legendY + 3, "and more", { size: 11 });
+    const start = block.width < 500 ? 0 : matrix.left;
+    surface.text(start, block.legendY + 3, "weight", { size: 11 });
+    const x = start + surface.textWidth("weight", { size: 11 }) + 12;
+    legend(surface, model.scale, x, block.legendY, 120, false);
+    if (max < 1) surface.text(x + 128, block.legendY + 3, "and more", { size: 11 });
   }
   drawPanel(surface, state, side, block);
   drawThumbs(surface, state, side, block);

@@ -127,8 +127,11 @@ export interface Figure<Model = unknown> {
   name: string;
   /** The attributes and what each means: for documents, and for the element's properties of the same names. */
   attributes: Readonly<Record<string, string>>;
-  /** A choice drawn as tabs beside the title, most often the views. Its name is "view" unless it is another field. */
-  tabs?: (values: Values, model: Model | undefined) => ChoiceField;
+  /**
+   * A choice drawn as tabs beside the title, most often the views; undefined where there are too many for tabs (name it
+   * among the fields then). Its name is "view" unless it is another field.
+   */
+  tabs?: (values: Values, model: Model | undefined) => ChoiceField | undefined;
   fields: (values: Values) => readonly Field[];
   compute: (values: Values, data: unknown) => Model;
   cells?: (state: State<Model>) => Cells;
@@ -250,7 +253,8 @@ export function stateOf(
   model: unknown,
   at: { row?: number; column?: number } = {},
 ): State<unknown> {
-  const view = String(figure.tabs ? (values[figure.tabs(values, model).name] ?? "") : "");
+  const tabs = figure.tabs?.(values, model);
+  const view = String((tabs && values[tabs.name]) ?? "");
   const open: State<unknown> = { values, model, row: 0, column: 0, view };
   const cells = figure.cells?.(open) ?? {};
   const [row, column] = [place(cells.row, values, at.row), place(cells.column, values, at.column)];
