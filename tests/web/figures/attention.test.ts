@@ -1,0 +1,275 @@
+// <posenc-attention>: its weights and terms are the textbook's, computed here in double from the words' vectors; what it
+// draws and says is what it computed.
+import { beforeAll, describe, expect, it } from "vitest";
+import * as posenc from "../../../web/src/index.js";
+import { attention } from "../../../web/figures/attention.js";
+import type { State } from "../../../web/figures/figure.js";
+import { RecordingBackEnd } from "../../../web/figures/recording.js";
+import { figureState, renderSVG } from "../../../web/figures/render.js";
+import { tokensOf, vectorsOf } from "../../../web/figures/sentence.js";
+import { Surface } from "../../../web/figures/surface.js";
+import { toCsv } from "../../../web/figures/take-away.js";
+import { makeTheme } from "../../../web/figures/theme.js";
+
+beforeAll(() => posenc.ready());
+
+const sentence = "The cat sat on the mat";
+const [heads, width] = [8, 16];
+
+function record(state: State<unknown>, wide = 764): RecordingBackEnd {
+  const back = new RecordingBackEnd();
+  attention.draw(new Surface(back, makeTheme(false), wide, attention.height(state, wide)), state);
+  return back;
+}
+
+const texts = (back: RecordingBackEnd): string[] =>
+  back.operations.filter((op) => op.startsWith("text")).map((op) => op.replace(/^text [^ ]+ /, ""));
+
+const named = (state: State<unknown>, label: string): string =>
+  attention.readout(state).find((reading) => reading.label === label)!.value;
+
+type Turn = (vector: number[], position: number) => number[];
+type Pair = (q: number[], i: number, j: number, head: number) => number;
+
+// softmax over what is visible of <turn(q + p_i), turn(k + p_j)> / sqrt(d) + pair(i, j), in double.
+function oracle(
+  text: string,
+  {
+    context = text,
+    seed = 91,
+    encode = () => 0,
+    turn = (x) => x,
+    pair = () => 0,
+    visible = (i, j) => j <= i,
+  }: {
+    context?: string;
+    seed?: number;
+    encode?: (position: number, dimension: number) => number;
+    turn?: Turn;
+    pair?: Pair;
+    visible?: (i: number, j: number) => boolean;
+  } = {},
+): number[] {
+  const [queries, keys] = [tokensOf(text), tokensOf(context)];
+  const options = { seed, mean: 0.6, std: 0.8 };
+  const q = vectorsOf(queries, heads * width, { ...options, purpose: 1 });
+  const k = vectorsOf(keys, heads * width, { ...options, purpose: 2 });
+  const slice = (rows: Float32Array, t: number, h: number): number[] =>
+    Array.from({ length: width }, (_, c) => rows[t * heads * width + h * width + c]! + encode(t, h * width + c));
+  const weights: number[] = [];
+  for (let h = 0; h < heads; h++) {
+    for (let i = 0; i < queries.length; i++) {
+      const query = turn(slice(q, i, h), i);
+      const scores = keys.map((_, j) => {
+        if (!visible(i, j)) return -Infinity;
+        const key = turn(slice(k, j, h), j);
+        return query.reduce((sum, x, c) => sum + x * key[c]!, 0) / Math.sqrt(width) + pair(query, i, j, h);
+      });
+      const total = scores.reduce((sum, s) => sum + Math.exp(s), 0);
+      weights.push(...scores.map((s) => (s === -Infinity ? Number.NaN : Math.exp(s) / total)));
+    }
+  }
+  return weights;
+}
+
+function expectClose(given: ArrayLike<number>, expected: readonly number[], tolerance = 2e-6): void {
+  expect(given.length).toBe(expected.length);
+  expected.forEach((weight, n) => {
+    if (Number.isNaN(weight)) expect(given[n]).toBeNaN();
+    else expect(Math.abs(given[n]! - weight)).toBeLessThan(tolerance);
+  });
+}
+
+const weightsOf = (attributes: Record<string, unknown>): ArrayLike<number> =>
+  attention.array!(figureState("attention", { sentence, ...attributes })).data;
+
+const slope = (h: number): number => 2 ** -(h + 1);
+const omega = (pair: number, dim: number): number => 10000 ** ((-2 * pair) / dim);
+
+describe("weights", () => {
+  it("of the words alone", () => expectClose(weightsOf({ scheme: "none" }), oracle(sentence)));
+
+  it("under ALiBi", () => {
+    expectClose(weightsOf({ scheme: "alibi" }), oracle(sentence, { pair: (_, i, j, h) => -slope(h) * (i - j) }));
+  });
+
+  it("under the sinusoidal encoding, added to queries and keys", () => {
+    const encode = (t: number, c: number): number =>
+      (c % 2 === 0 ? Math.sin : Math.cos)(t * omega(Math.floor(c / 2), heads * width));
+    expectClose(weightsOf({ scheme: "sinusoidal" }), oracle(sentence, { encode }), 1e-5);
+  });
+
+  it("under RoPE", () => {
+    const turn: Turn = (x, t) =>
+      x.map((_, c) => {
+        const [a, b] = [x[c - (c % 2)]!, x[c - (c % 2) + 1]!];
+        const angle = t * omega(Math.floor(c / 2), width);
+        return c % 2 === 0 ? a * Math.cos(angle) - b * Math.sin(angle) : a * Math.sin(angle) + b * Math.cos(angle);
+      });
+    expectClose(weightsOf({ scheme: "rope" }), oracle(sentence, { turn }), 1e-5);
+  });
+
+  it("across two sentences, without a mask, and with another seed", () => {
+    const context = "Le chat dort bien";
+    const pair: Pair = (_, i, j, h) => -slope(h) * Math.abs(i - j);
+    const expected = oracle(sentence, { context, pair, visible: () => true, seed: 5 });
+    expectClose(weightsOf({ scheme: "alibi", context, seed: 5 }), expected);
+  });
+
+  it("within a window, before padding, and looking ahead", () => {
+    const near = oracle(sentence, { visible: (i, j) => j <= i && i - j < 3 });
+    expectClose(weightsOf({ scheme: "none", window: 3 }), near);
+    expectClose(weightsOf({ scheme: "none", causal: "false" }), oracle(sentence, { visible: () => true }));
+    const state = figureState("attention", { sentence, scheme: "none", padding: 1, causal: false });
+    const { data, shape } = attention.array!(state);
+    expect(shape).toEqual([8, 7, 7]);
+    const plain = oracle(sentence, { visible: () => true });
+    for (let i = 0; i < 6; i++) {
+      for (let j = 0; j < 6; j++) expect(data[i * 7 + j]).toBeCloseTo(plain[i * 6 + j]!, 5);
+      expect(data[i * 7 + 6]).toBeNaN();
+    }
+  });
+
+  it("change visibly under every scheme of the catalogue", () => {
+    const plain = weightsOf({ scheme: "none", causal: "true" });
+    const names = posenc.schemes.map((scheme) => scheme.name);
+    expect(names.length).toBeGreaterThan(1);
+    for (const scheme of names) {
+      const moved = weightsOf({ scheme, causal: "true" });
+      let most = 0;
+      for (let n = 0; n < plain.length; n++) if (!Number.isNaN(plain[n])) most = Math.max(most, Math.abs(moved[n]! - plain[n]!));
+      expect(most, scheme).toBeGreaterThan(0.05);
+    }
+  });
+});
+
+describe("a cell taken apart", () => {
+  it("names the terms, whose sum is the score, and the weight without the bias", () => {
+    const state = figureState("attention", { sentence, scheme: "alibi", query: 5, key: 2 });
+    const drawn = texts(record(state));
+    const plain = oracle(sentence);
+    const biased = oracle(sentence, { pair: (_, i, j, h) => -slope(h) * (i - j) });
+    expect(drawn).toContain('"score of mat \u2192 sat, three tokens back" ink start');
+    expect(drawn).toContain('"\u22121.500" ink end');
+    expect(drawn).toContain(`"${biased[32]!.toFixed(3)}" ink end`);
+    const remark = drawn.filter((line) => line.includes("Slope") || line.includes("would")).join(" ");
+    expect(remark).toContain("Slope m = 2\u207b\u00b9.");
+    expect(remark).toContain(plain[32]!.toFixed(3));
+  });
+
+  it.each(posenc.schemes.map((scheme) => scheme.name))("adds up under %s", (scheme) => {
+    const state = figureState("attention", { sentence, scheme, head: 2, query: 4, key: 1, causal: true });
+    const lines = texts(record(state));
+    const score = lines.findIndex((line) => line.startsWith('"score" '));
+    const number = (line: string): number => Number(/"([^"]*)"/.exec(line)![1]!.replace("\u2212", "-"));
+    const first = lines.findIndex((line) => line.startsWith('"score of '));
+    const terms: number[] = [];
+    for (let n = first + 1; n + 1 < score; n += 2) if (!lines[n]!.includes("before")) terms.push(number(lines[n + 1]!));
+    expect(terms.length).toBeGreaterThan(0);
+    expect(Math.abs(terms.reduce((a, b) => a + b) - number(lines[score + 1]!))).toBeLessThan(0.0021 + 1e-9);
+  });
+
+  it("says why a cell is masked", () => {
+    const remark = (attributes: Record<string, unknown>): string =>
+      texts(record(figureState("attention", { sentence, ...attributes }))).join(" ");
+    expect(remark({ query: 1, key: 4 })).toContain("does not look ahead");
+    expect(remark({ query: 5, key: 0, window: 2 })).toContain("outside the window");
+    expect(remark({ query: 2, key: 6, padding: 2, causal: false })).toContain("Padding");
+    expect(named(figureState("attention", { sentence, query: 1, key: 4 }), "cat \u2192 the")).toBe("masked");
+  });
+});
+
+describe("reading", () => {
+  it("gives the entropy and the mean distance of the row", () => {
+    const row = oracle(sentence, { pair: (_, i, j, h) => -slope(h) * (i - j) }).slice(30, 36);
+    const state = figureState("attention", { sentence, scheme: "alibi", query: 5 });
+    expect(named(state, "entropy")).toBe((-row.reduce((sum, w) => sum + w * Math.log(w), 0)).toFixed(2));
+    expect(named(state, "mean distance")).toBe(row.reduce((sum, w, j) => sum + w * (5 - j), 0).toFixed(2));
+    const both = figureState("attention", { sentence, scheme: "alibi", compare: "none", query: 5 });
+    expect(named(both, "entropy").split(" | ")).toHaveLength(2);
+    expect(attention.readout(figureState("attention", { sentence, context: "a b" })).map(({ label }) => label)).not.toContain(
+      "mean distance",
+    );
+  });
+
+  it("finds the cell, the word and the head under a point, at every width", () => {
+    for (const wide of [764, 300]) {
+      const state = figureState("attention", { sentence, scheme: "alibi" });
+      const back = record(state, wide);
+      const boxes = back.operations.filter((op) => op.startsWith("heatMap"));
+      const box = (op: string): number[] => /heatMap ([\d.]+),([\d.]+) ([\d.]+)x([\d.]+)/.exec(op)!.slice(1).map(Number);
+      const cells = boxes.filter((op) => op.includes(" 1 x 1 ")).map(box);
+      expect(cells).toHaveLength(36);
+      cells.forEach(([x = 0, y = 0, w = 0, h = 0], n) => {
+        expect(back.cellAt(x + w / 2, y + h / 2)).toEqual({ row: Math.floor(n / 6), column: n % 6 });
+      });
+      const thumbs = boxes.filter((op) => op.includes(" 6 x 6 ")).map(box);
+      expect(thumbs).toHaveLength(8);
+      thumbs.forEach(([x = 0, y = 0, w = 0, h = 0], n) => {
+        expect(x + w).toBeLessThanOrEqual(wide + 0.1);
+        expect(y + h).toBeLessThanOrEqual(attention.height(state, wide));
+        expect(back.cellAt(x + w / 2, y + h / 2)).toEqual({ choose: { head: n + 1 } });
+      });
+    }
+  });
+
+  it("hands out the numbers", () => {
+    const state = figureState("attention", { sentence, scheme: "alibi", head: 3 });
+    const lines = toCsv(attention.table(state)).split("\n");
+    expect(lines[0]).toBe("query,The,cat,sat,on,the,mat");
+    expect(lines[1]).toBe("The,1,,,,,");
+    expect(lines).toHaveLength(8);
+  });
+
+  it.each(["none", ...posenc.schemes.map((scheme) => scheme.name)])("gives code that makes the same weights: %s", (scheme) => {
+    const state = figureState("attention", { sentence, scheme, window: 4, padding: 1, heads: 2, causal: true });
+    const { javascript } = attention.code!(state);
+    const body = javascript.replace(/^import (\{.*?\}) from "posenc";/, "const $1 = posenc;");
+    const made = new Function("posenc", `${body}\nreturn weights;`)(posenc) as posenc.Tensor<"float32">;
+    const { data, shape } = attention.array!(state);
+    expect(made.shape).toEqual(shape);
+    made.data.forEach((weight, n) => expect(Number.isNaN(data[n]) ? 0 : data[n]).toBe(weight));
+  });
+});
+
+describe("sentences of any kind", () => {
+  it("draws two hundred tokens as one map with thinned labels", () => {
+    const long = Array.from({ length: 200 }, (_, i) => `word${i % 61}`).join(" ");
+    const state = figureState("attention", { sentence: long, scheme: "alibi" });
+    const back = record(state);
+    expect(back.operations.filter((op) => op.startsWith("heatMap") && op.includes(" 200 x 200 "))).toHaveLength(9);
+    expect(texts(back).length).toBeLessThan(160);
+    const places = back.operations
+      .filter((op) => op.startsWith("text") && op.includes("turn -90"))
+      .map((op) => Number(/text ([\d.]+),/.exec(op)![1]))
+      .sort((a, b) => a - b);
+    for (let n = 1; n < places.length; n++) expect(places[n]! - places[n - 1]!).toBeGreaterThanOrEqual(12.9);
+  });
+
+  it.each(["Hello", "Donaudampfschifffahrtsgesellschaftskapit\u00e4n unbeabsichtigterweise", "שלום עולם", "\u{1F469}\u200D\u{1F680} \u{1F1EB}\u{1F1F7}"])(
+    "keeps %s inside the drawing",
+    (given) => {
+      for (const wide of [764, 300]) {
+        const state = figureState("attention", { sentence: given });
+        const back = record(state, wide);
+        for (const op of back.operations.filter((o) => o.startsWith("heatMap"))) {
+          const [x = 0, y = 0, w = 0, h = 0] = /heatMap ([\d.]+),([\d.]+) ([\d.]+)x([\d.]+)/.exec(op)!.slice(1).map(Number);
+          expect(x + w).toBeLessThanOrEqual(wide + 0.1);
+          expect(y + h).toBeLessThanOrEqual(attention.height(state, wide) + 0.1);
+          expect(w * h).toBeGreaterThan(0);
+        }
+      }
+    },
+  );
+
+  it("asks for a word where there is none", () => {
+    expect(() => figureState("attention", { sentence: "  " })).toThrow(/empty/);
+  });
+
+  it("sets two schemes side by side, and one above the other where it is narrow", () => {
+    const svg = renderSVG("attention", { sentence, scheme: "rope", compare: "alibi" });
+    expect(svg).toContain("RoPE and ALiBi");
+    const state = figureState("attention", { sentence, scheme: "rope", compare: "alibi" });
+    expect(attention.height(state, 300)).toBeGreaterThan(1.5 * attention.height(state, 764));
+  });
+});

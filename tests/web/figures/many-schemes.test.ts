@@ -1,0 +1,28 @@
+// A catalogue of twenty schemes: attention's tabs become a list, and every scheme is in it.
+import { beforeAll, expect, it, vi } from "vitest";
+
+vi.mock("../../../web/src/index.js", async (original) => {
+  const real = await original<typeof import("../../../web/src/index.js")>();
+  const alibi = real.schemes.find((scheme) => scheme.name === "alibi")!;
+  const more = Array.from({ length: 20 }, (_, i) => ({ ...alibi, name: `alibi${i}`, title: `Bias number ${i}` }));
+  return {
+    ...real,
+    schemes: [...real.schemes, ...more],
+    fromJSON: (spec: Parameters<typeof real.fromJSON>[0]) => real.fromJSON({ ...spec, name: spec.name.replace(/\d+$/, "") }),
+  };
+});
+
+import { ready, schemes } from "../../../web/src/index.js";
+import { attention } from "../../../web/figures/attention.js";
+import { figureState, renderSVG } from "../../../web/figures/render.js";
+
+beforeAll(() => ready());
+
+it("offers every scheme in a list", () => {
+  expect(attention.tabs!({}, undefined)).toBeUndefined();
+  const field = attention.fields({}).find(({ name }) => name === "scheme")!;
+  const values = field.kind === "choice" ? field.choices.map(({ value }) => value) : [];
+  expect(values).toEqual(["none", ...schemes.map(({ name }) => name)]);
+  expect(attention.title(figureState("attention", { scheme: "alibi17" }))).toContain("Bias number 17");
+  expect(renderSVG("attention", { scheme: "alibi3" })).toContain("Bias number 3");
+});
