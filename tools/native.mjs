@@ -17,7 +17,8 @@ export function countCases(output, runPassed) {
   if (all) {
     passed = Number(all[1]);
   } else if (some) {
-    passed = Number(/(\d+) passed/.exec(some[2])?.[1] ?? 0) + Number(/(\d+) failed as expected/.exec(some[2])?.[1] ?? 0);
+    passed =
+      Number(/(\d+) passed/.exec(some[2])?.[1] ?? 0) + Number(/(\d+) failed as expected/.exec(some[2])?.[1] ?? 0);
     failed = Number(/(\d+) failed(?! as)/.exec(some[2])?.[1] ?? 0);
   }
   if (!runPassed && failed === 0) failed = 1;
@@ -27,18 +28,25 @@ export function countCases(output, runPassed) {
 
 // What the tests themselves printed: measured errors and the like.
 function remarks(output) {
-  return output.split("\n").map((line) => line.trim())
-    .filter((line) => line && !/^(=+|-+|\.+|Filters: .*|All tests passed .*|Randomness seeded.*|<end of output>)$/.test(line));
+  return output
+    .split("\n")
+    .map((line) => line.trim())
+    .filter(
+      (line) => line && !/^(=+|-+|\.+|Filters: .*|All tests passed .*|Randomness seeded.*|<end of output>)$/.test(line),
+    );
 }
 
 // One line a ctest entry of Testing/Temporary/LastTest.log.
 export function readLog(text) {
-  return text.split(/^\d+\/\d+ Testing: /m).slice(1).map((block) => {
-    const name = block.slice(0, block.indexOf("\n")).trim();
-    const body = /^Output:\n-+\n([\s\S]*?)^<end of output>/m.exec(block)?.[1] ?? "";
-    const ok = /^Test Passed\.$/m.test(block);
-    return { name, ok, output: body, ...countCases(body, ok) };
-  });
+  return text
+    .split(/^\d+\/\d+ Testing: /m)
+    .slice(1)
+    .map((block) => {
+      const name = block.slice(0, block.indexOf("\n")).trim();
+      const body = /^Output:\n-+\n([\s\S]*?)^<end of output>/m.exec(block)?.[1] ?? "";
+      const ok = /^Test Passed\.$/m.test(block);
+      return { name, ok, output: body, ...countCases(body, ok) };
+    });
 }
 
 // Resolves to {name, passed, failed, time, notes: [line], failures: [text]}.
@@ -48,7 +56,13 @@ export async function runPreset(preset) {
   const finish = () => ({ ...result, time: seconds(start) });
   const broken = (what, output) => {
     result.failed += 1;
-    result.failures.push(`${what}\n${output.split("\n").slice(-80).map((line) => line.slice(0, 400)).join("\n")}`);
+    result.failures.push(
+      `${what}\n${output
+        .split("\n")
+        .slice(-80)
+        .map((line) => line.slice(0, 400))
+        .join("\n")}`,
+    );
     return finish();
   };
   const configured = await run("cmake", ["--preset", preset, `-DNODE_PROGRAM=${process.execPath}`]);
@@ -72,7 +86,13 @@ export async function runPreset(preset) {
     result.passed += entry.passed;
     result.failed += entry.failed;
     if (entry.failed > 0) {
-      result.failures.push(`${preset}: ${entry.name}\n${entry.output.split("\n").slice(0, 120).map((l) => l.slice(0, 400)).join("\n")}`);
+      result.failures.push(
+        `${preset}: ${entry.name}\n${entry.output
+          .split("\n")
+          .slice(0, 120)
+          .map((l) => l.slice(0, 400))
+          .join("\n")}`,
+      );
     } else {
       for (const line of remarks(entry.output).slice(0, 12)) result.notes.push(`${entry.name}: ${line}`);
     }

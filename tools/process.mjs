@@ -26,7 +26,9 @@ export function run(command, args, { cwd = kRoot, env = environment(), show = fa
       });
     }
     child.on("error", (error) => resolve({ code: 127, output: `${output}${error.message}\n` }));
-    child.on("close", (code, signal) => resolve({ code: code ?? 1, output: signal ? `${output}killed: ${signal}\n` : output }));
+    child.on("close", (code, signal) =>
+      resolve({ code: code ?? 1, output: signal ? `${output}killed: ${signal}\n` : output }),
+    );
   });
 }
 
@@ -34,7 +36,11 @@ export function run(command, args, { cwd = kRoot, env = environment(), show = fa
 export async function must(command, args, options) {
   const result = await run(command, args, options);
   if (result.code !== 0) {
-    const tail = result.output.split("\n").slice(-60).map((line) => line.slice(0, 400)).join("\n");
+    const tail = result.output
+      .split("\n")
+      .slice(-60)
+      .map((line) => line.slice(0, 400))
+      .join("\n");
     throw new Error(`${command} ${args.join(" ")} failed (${result.code})\n${tail}`);
   }
   return result.output;

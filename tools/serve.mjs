@@ -28,7 +28,12 @@ export function serve(folder, { port = 8080, host = "127.0.0.1", headers = {}, e
   const base = resolve(folder);
   const server = createServer((request, response) => {
     const answer = (status, fields, body = "") => {
-      response.writeHead(status, { "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff", ...fields, ...headers });
+      response.writeHead(status, {
+        "Cache-Control": "no-store",
+        "X-Content-Type-Options": "nosniff",
+        ...fields,
+        ...headers,
+      });
       response.end(request.method === "HEAD" ? undefined : body);
     };
     if (request.method !== "GET" && request.method !== "HEAD") {
@@ -60,7 +65,9 @@ export function serve(folder, { port = 8080, host = "127.0.0.1", headers = {}, e
       ...headers,
     });
     if (request.method === "HEAD") return response.end();
-    createReadStream(file).on("error", () => response.destroy()).pipe(response);
+    createReadStream(file)
+      .on("error", () => response.destroy())
+      .pipe(response);
   });
 
   return new Promise((done, fail) => {
@@ -75,7 +82,11 @@ export function serve(folder, { port = 8080, host = "127.0.0.1", headers = {}, e
       done({
         server,
         address: `http://${shown}:${bound}/`,
-        close: () => new Promise((closed) => { server.closeAllConnections(); server.close(closed); }),
+        close: () =>
+          new Promise((closed) => {
+            server.closeAllConnections();
+            server.close(closed);
+          }),
       });
     });
     server.listen(port, host);

@@ -24,7 +24,9 @@ const kPackages = [
 function checkNode() {
   const [major, minor] = process.versions.node.split(".").map(Number);
   if (major < kNode[0] || (major === kNode[0] && minor < kNode[1])) {
-    throw new Error(`posenc needs Node ${kNode.join(".")} or newer; this is Node ${process.versions.node} (${process.execPath}).`);
+    throw new Error(
+      `posenc needs Node ${kNode.join(".")} or newer; this is Node ${process.versions.node} (${process.execPath}).`,
+    );
   }
 }
 
@@ -33,9 +35,12 @@ async function installPackages(needed) {
   if (missing.length === 0) return;
   const debian = found("apt-get");
   if (!debian || process.getuid?.() !== 0) {
-    throw new Error(`Missing: ${missing.join(", ")}.\n` + (debian
-      ? `Install them with\n  sudo apt-get install --no-install-recommends ${missing.join(" ")}\nand try again.`
-      : "These are the names of Debian's packages (bookworm); install what corresponds to them and try again."));
+    throw new Error(
+      `Missing: ${missing.join(", ")}.\n` +
+        (debian
+          ? `Install them with\n  sudo apt-get install --no-install-recommends ${missing.join(" ")}\nand try again.`
+          : "These are the names of Debian's packages (bookworm); install what corresponds to them and try again."),
+    );
   }
   const start = performance.now();
   console.log(`set-up: installing ${missing.join(", ")}`);
@@ -50,7 +55,9 @@ async function installPackages(needed) {
   }
   const still = kPackages.filter(([name, there]) => missing.includes(name) && !there()).map(([name]) => name);
   if (result.code !== 0 || still.length > 0) {
-    throw new Error(`apt-get could not install ${still.join(", ") || missing.join(", ")}:\n${result.output.slice(-3000)}`);
+    throw new Error(
+      `apt-get could not install ${still.join(", ") || missing.join(", ")}:\n${result.output.slice(-3000)}`,
+    );
   }
   console.log(`set-up: system packages installed in ${seconds(start)}`);
 }
@@ -58,7 +65,9 @@ async function installPackages(needed) {
 // node_modules is fresh when it was made from this lock file.
 async function installModules() {
   const stamp = join(kRoot, "node_modules", ".posenc-lock");
-  const lock = createHash("sha256").update(readFileSync(join(kRoot, "package-lock.json"))).digest("hex");
+  const lock = createHash("sha256")
+    .update(readFileSync(join(kRoot, "package-lock.json")))
+    .digest("hex");
   if (existsSync(stamp) && readFileSync(stamp, "utf8") === lock) return;
   const start = performance.now();
   await must("npm", ["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"], { env: process.env });

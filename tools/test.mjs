@@ -1,5 +1,5 @@
-// npm test: sets up, builds everything, runs every test. Ends with a line "N passed, N failed"; the exit code is not zero
-// if a test failed or a part did not run.
+// npm test: sets up, builds everything, runs every test. Ends with a line "N passed, N failed"; the exit code is not
+// zero if a test failed or a part did not run.
 //   node tools/test.mjs [part ...]   only these parts: native scalar asan wasm wasm-scalar types web browser
 import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -9,14 +9,27 @@ import { setup } from "./setup.mjs";
 
 const kParts = [...kPresets, "types", "web", "browser"];
 
-const tail = (text, lines = 100) => text.trimEnd().split("\n").slice(-lines).map((line) => line.slice(0, 400)).join("\n");
+const tail = (text, lines = 100) =>
+  text
+    .trimEnd()
+    .split("\n")
+    .slice(-lines)
+    .map((line) => line.slice(0, 400))
+    .join("\n");
 
 // One test: the sources, figures, page and tests agree with each other's types.
 async function checkTypes() {
   const start = performance.now();
   const part = { name: "TypeScript types", passed: 0, failed: 0, notes: [], failures: [] };
   for (const project of ["tsconfig.json", "tests/tsconfig.json"]) {
-    const { code, output } = await run(process.execPath, ["node_modules/typescript/bin/tsc", "-p", project, "--noEmit", "--pretty", "false"]);
+    const { code, output } = await run(process.execPath, [
+      "node_modules/typescript/bin/tsc",
+      "-p",
+      project,
+      "--noEmit",
+      "--pretty",
+      "false",
+    ]);
     if (code === 0) {
       part.passed += 1;
     } else {
@@ -32,8 +45,16 @@ async function vitest(project, name) {
   const part = { name, passed: 0, failed: 0, notes: [], failures: [] };
   const report = join(kRoot, "build", `vitest-${project}.json`);
   rmSync(report, { force: true });
-  const { code, output } = await run(process.execPath, ["node_modules/vitest/vitest.mjs", "run", "--project", project,
-    "--reporter=json", `--outputFile=${report}`, "--reporter=dot", "--no-color"]);
+  const { code, output } = await run(process.execPath, [
+    "node_modules/vitest/vitest.mjs",
+    "run",
+    "--project",
+    project,
+    "--reporter=json",
+    `--outputFile=${report}`,
+    "--reporter=dot",
+    "--no-color",
+  ]);
   try {
     const { testResults, success } = JSON.parse(readFileSync(report, "utf8"));
     for (const { assertionResults, message, status, name: file } of testResults) {
@@ -41,18 +62,17 @@ async function vitest(project, name) {
         if (test.status === "passed") part.passed += 1;
         else if (test.status === "failed") {
           part.failed += 1;
-          part.failures.push(`${test.fullName}\n${tail(test.failureMessages.join("\n"), 40)}`);
         }
       }
       if (status === "failed" && !assertionResults.some((test) => test.status === "failed")) {
         part.failed += 1;
-        part.failures.push(`${file}\n${tail(message ?? "did not run", 40)}`);
+        part.failures.push(`${file}: ${tail(message ?? "did not run", 40)}`);
       }
     }
-    if ((!success || code !== 0) && part.failed === 0) {
-      part.failed += 1;
-      part.failures.push(tail(output));
-    }
+    if ((!success || code !== 0) && part.failed === 0) part.failed += 1;
+    // The runner's own words, with the differences.
+    if (part.failed > 0)
+      part.failures.push(tail(output.slice(Math.max(0, output.search(/^\W*Failed (Tests|Suites)/m))), 600));
   } catch {
     part.failed += 1;
     part.failures.push(tail(output));
@@ -82,7 +102,14 @@ function report(part) {
   console.log(`${part.name}: ${part.passed} passed, ${part.failed} failed in ${part.time}`);
   done.push(part);
 }
-const crash = (name, error) => ({ name, passed: 0, failed: 1, notes: [], failures: [`${name}\n${error.message ?? error}`], time: "0 s" });
+const crash = (name, error) => ({
+  name,
+  passed: 0,
+  failed: 1,
+  notes: [],
+  failures: [`${name}\n${error.message ?? error}`],
+  time: "0 s",
+});
 
 try {
   await setup();
@@ -98,11 +125,22 @@ for (const part of wanted.filter((name) => kPresets.includes(name))) {
 const web = wanted.filter((name) => !kPresets.includes(name));
 if (web.length > 0) {
   let built = true;
-  await buildAll().catch((error) => { built = false; report(crash("build", error)); });
-  const work = { types: checkTypes, web: () => vitest("web", "TypeScript and package"), browser: () => vitest("browser", "Chromium") };
+  await buildAll().catch((error) => {
+    built = false;
+    report(crash("build", error));
+  });
+  const work = {
+    types: checkTypes,
+    web: () => vitest("web", "TypeScript and package"),
+    browser: () => vitest("browser", "Chromium"),
+  };
   // What was not built is not tested, and counts as failed rather than as absent.
   for (const part of web) {
-    report(built || part === "types" ? await work[part]().catch((error) => crash(part, error)) : crash(part, "was not run: the build failed"));
+    report(
+      built || part === "types"
+        ? await work[part]().catch((error) => crash(part, error))
+        : crash(part, "was not run: the build failed"),
+    );
   }
 }
 for (const part of done) {

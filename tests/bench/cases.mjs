@@ -96,7 +96,9 @@ export function measure(posenc, { rounds = 15 } = {}) {
   const loops = peakLoops();
   const kPeakRounds = 1 << 16;
   const peaks = loops.map(({ count, run, operations }) => ({
-    name: `peak, ${count} accumulators`, run: () => run(kPeakRounds), operations: operations * kPeakRounds,
+    name: `peak, ${count} accumulators`,
+    run: () => run(kPeakRounds),
+    operations: operations * kPeakRounds,
   }));
 
   const [n, d] = [1024, 64];
@@ -108,8 +110,16 @@ export function measure(posenc, { rounds = 15 } = {}) {
     const pairs = causal ? (n * (n + 1)) / 2 : n * n;
     const candidates = [
       { name: "attention()", run: () => posenc.attention(q, k, v, { causal }), operations: 4 * pairs * d },
-      { name: "attention() into out", run: () => posenc.attention(q, k, v, { causal, out }), operations: 4 * pairs * d },
-      { name: "plain loop", run: () => plainAttention(q.data, k.data, v.data, n, d, causal, plain, row), operations: 4 * pairs * d },
+      {
+        name: "attention() into out",
+        run: () => posenc.attention(q, k, v, { causal, out }),
+        operations: 4 * pairs * d,
+      },
+      {
+        name: "plain loop",
+        run: () => plainAttention(q.data, k.data, v.data, n, d, causal, plain, row),
+        operations: 4 * pairs * d,
+      },
       ...peaks,
     ];
     for (const { run } of candidates) run();
@@ -118,10 +128,15 @@ export function measure(posenc, { rounds = 15 } = {}) {
     const times = race(candidates, rounds);
     const gflops = candidates.map(({ operations }, c) => operations / times[c] / 1e6);
     const peak = Math.max(...gflops.slice(3));
-    candidates.forEach(({ name }, c) => rows.push({
-      group: `attention n=${n} d=${d}${causal ? " causal" : ""}, one head`, name, ms: times[c], gflops: gflops[c],
-      ...(c < 2 ? { ratio: times[2] / times[c], against: "plain loop", peak: gflops[c] / peak } : {}),
-    }));
+    candidates.forEach(({ name }, c) =>
+      rows.push({
+        group: `attention n=${n} d=${d}${causal ? " causal" : ""}, one head`,
+        name,
+        ms: times[c],
+        gflops: gflops[c],
+        ...(c < 2 ? { ratio: times[2] / times[c], against: "plain loop", peak: gflops[c] / peak } : {}),
+      }),
+    );
   }
 
   const [tokens, dim] = [1024, 512];
@@ -137,9 +152,15 @@ export function measure(posenc, { rounds = 15 } = {}) {
   const error = Math.max(largestDifference(out, plain), largestDifference(out, hoisted));
   if (!(error < 1e-6)) throw new Error(`encode() and the plain loop differ by ${error}`);
   const times = race(candidates, rounds);
-  candidates.forEach(({ name }, c) => rows.push({
-    group: `sinusoidal table ${tokens} x ${dim}`, name, ms: times[c],
-    ...(c < 2 ? { ratio: times[2] / times[c], against: "plain loop, Math.pow inside", hoisted: times[3] / times[c] } : {}),
-  }));
+  candidates.forEach(({ name }, c) =>
+    rows.push({
+      group: `sinusoidal table ${tokens} x ${dim}`,
+      name,
+      ms: times[c],
+      ...(c < 2
+        ? { ratio: times[2] / times[c], against: "plain loop, Math.pow inside", hoisted: times[3] / times[c] }
+        : {}),
+    }),
+  );
   return rows;
 }

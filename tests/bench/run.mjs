@@ -31,7 +31,9 @@ async function inChromium() {
   const server = await serveFolder(join(kRoot, "dist"), { extra });
   try {
     const { page } = await open(browser, `${server.address}page`);
-    const rows = await page.evaluate(`(async () => (await import("/cases.mjs")).measure(await import("/index.js"), { rounds: ${rounds} }))()`);
+    const rows = await page.evaluate(
+      `(async () => (await import("/cases.mjs")).measure(await import("/index.js"), { rounds: ${rounds} }))()`,
+    );
     return { engine: `Chromium ${browser.version()}`, rows };
   } finally {
     await browser.close();
@@ -39,10 +41,12 @@ async function inChromium() {
   }
 }
 
-const { engine, rows } = flag("--chromium") ? await inChromium() : {
-  engine: `Node ${process.versions.node} (V8 ${process.versions.v8})`,
-  rows: measure(await import(pathToFileURL(join(kRoot, "dist/index.js")).href), { rounds }),
-};
+const { engine, rows } = flag("--chromium")
+  ? await inChromium()
+  : {
+      engine: `Node ${process.versions.node} (V8 ${process.versions.v8})`,
+      rows: measure(await import(pathToFileURL(join(kRoot, "dist/index.js")).href), { rounds }),
+    };
 
 const { version } = JSON.parse(readFileSync(join(kRoot, "package.json"), "utf8"));
 const machine = `${cpus()[0]?.model.trim() ?? "unknown"} x ${cpus().length}`;
@@ -56,20 +60,41 @@ for (const row of rows) {
     group = row.group;
     console.log(`\n${group}\n\n| | ms | GFLOP/s | of peak | times faster than |\n|---|---|---|---|---|`);
   }
-  const faster = row.ratio === undefined ? "" : `${number(row.ratio, 1)} (${row.against})` +
-    (row.hoisted === undefined ? "" : `, ${number(row.hoisted, 1)} (frequencies hoisted)`);
-  console.log(`| ${row.name} | ${number(row.ms, 3)} | ${number(row.gflops, 1)} | ${row.peak === undefined ? "" : `${number(100 * row.peak, 0)} %`} | ${faster} |`);
+  const faster =
+    row.ratio === undefined
+      ? ""
+      : `${number(row.ratio, 1)} (${row.against})` +
+        (row.hoisted === undefined ? "" : `, ${number(row.hoisted, 1)} (frequencies hoisted)`);
+  console.log(
+    `| ${row.name} | ${number(row.ms, 3)} | ${number(row.gflops, 1)} | ${row.peak === undefined ? "" : `${number(100 * row.peak, 0)} %`} | ${faster} |`,
+  );
 }
 
 if (flag("--keep")) {
   const folder = join(import.meta.dirname, "results");
   mkdirSync(folder, { recursive: true });
   const file = join(folder, "bench.csv");
-  if (!existsSync(file)) appendFileSync(file, "date,version,engine,machine,rounds,group,name,ms,gflops,of_peak,times_plain,times_hoisted\n");
+  if (!existsSync(file))
+    appendFileSync(file, "date,version,engine,machine,rounds,group,name,ms,gflops,of_peak,times_plain,times_hoisted\n");
   const quoted = (text) => `"${String(text).replaceAll('"', '""')}"`;
   for (const row of rows) {
-    appendFileSync(file, `${[date, version, quoted(engine), quoted(machine), rounds, quoted(row.group), quoted(row.name), number(row.ms, 4), number(row.gflops, 2),
-      number(row.peak, 3), number(row.ratio, 2), number(row.hoisted, 2)].join(",")}\n`);
+    appendFileSync(
+      file,
+      `${[
+        date,
+        version,
+        quoted(engine),
+        quoted(machine),
+        rounds,
+        quoted(row.group),
+        quoted(row.name),
+        number(row.ms, 4),
+        number(row.gflops, 2),
+        number(row.peak, 3),
+        number(row.ratio, 2),
+        number(row.hoisted, 2),
+      ].join(",")}\n`,
+    );
   }
   console.log("\nkept in tests/bench/results/bench.csv");
 }

@@ -1,5 +1,5 @@
-// One number for many results of the public API. Self-contained, since it is sent to browsers as text: the same function
-// runs in Node, in Chromium with WebAssembly and in Chromium with the plain-JavaScript build.
+// One number for many results of the public API. Self-contained, since it is sent to browsers as text: the same
+// function runs in Node, in Chromium with WebAssembly and in Chromium with the plain-JavaScript build.
 
 /** FNV-1a over the bytes of tables, rotations, biases and attention; `rounds` repeats the work, past the tier-up of engines. */
 export function digest(posenc, rounds = 1) {
@@ -26,8 +26,11 @@ export function digest(posenc, rounds = 1) {
     }
     add(embed(randomNormal([7, 8], { seed: 9 }), sinusoidal({ dim: 8 }), { scale: "sqrt" }));
     add(bias(alibi({ heads: 6 }), { queries: 65, keys: 130 }));
-    for (const options of [{ bias: alibi({ heads: 4 }), causal: true }, { relate: shaw({ dim: 16, clip: 4, seed: 5 }), window: 9 },
-      { bias: alibi({ heads: 4 }), rotate: rope({ dim: 16 }), relate: shaw({ dim: 16, clip: 3, seed: 6 }) }]) {
+    for (const options of [
+      { bias: alibi({ heads: 4 }), causal: true },
+      { relate: shaw({ dim: 16, clip: 4, seed: 5 }), window: 9 },
+      { bias: alibi({ heads: 4 }), rotate: rope({ dim: 16 }), relate: shaw({ dim: 16, clip: 3, seed: 6 }) },
+    ]) {
       const { out, weights, lse } = attention(q, k, v, { ...options, weights: true });
       add(out);
       add(weights);

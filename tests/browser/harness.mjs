@@ -1,4 +1,5 @@
-// A real Chromium on what was built: pages from a server with any headers, or from disk; and everything a page let slip.
+// A real Chromium on what was built: pages from a server with any headers, or from disk; and everything a page let
+// slip.
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -9,19 +10,31 @@ export const kRoot = join(import.meta.dirname, "../..");
 export const kSite = join(kRoot, "dist-site");
 export const kDist = join(kRoot, "dist");
 
-const kFlags = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-  "--disable-component-update", "--disable-sync"];
+const kFlags = [
+  "--no-sandbox",
+  "--disable-gpu",
+  "--disable-quic",
+  "--no-first-run",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+];
 
 /** Starts Chromium; CHROMIUM names another than Debian's. */
 export function launch() {
   const executablePath = process.env.CHROMIUM ?? "/usr/bin/chromium";
-  if (!existsSync(executablePath)) throw new Error(`There is no ${executablePath}: set CHROMIUM to a Chromium or Chrome.`);
+  if (!existsSync(executablePath))
+    throw new Error(`There is no ${executablePath}: set CHROMIUM to a Chromium or Chrome.`);
   return chromium.launch({ executablePath, headless: true, args: kFlags });
 }
 
 /** Serves a folder on any free port. */
 export function serveFolder(folder, { policy, headers = {}, extra = {} } = {}) {
-  return serve(folder, { port: 0, headers: { ...headers, ...(policy ? { "Content-Security-Policy": policy } : {}) }, extra });
+  return serve(folder, {
+    port: 0,
+    headers: { ...headers, ...(policy ? { "Content-Security-Policy": policy } : {}) },
+    extra,
+  });
 }
 
 export const fileAddress = (path) => pathToFileURL(path).href;
@@ -30,7 +43,11 @@ export const fileAddress = (path) => pathToFileURL(path).href;
  * Opens an address in a page of its own. `faults` gathers console errors and warnings, uncaught errors, failed requests and
  * policy violations; `requests` every address asked for, with `late` those after the load event.
  */
-export async function open(browser, address, { colorScheme = "light", viewport = { width: 1100, height: 900 }, context: options = {} } = {}) {
+export async function open(
+  browser,
+  address,
+  { colorScheme = "light", viewport = { width: 1100, height: 900 }, context: options = {} } = {},
+) {
   const context = await browser.newContext({ colorScheme, viewport, reducedMotion: "reduce", ...options });
   const page = await context.newPage();
   const faults = [];
@@ -42,14 +59,18 @@ export async function open(browser, address, { colorScheme = "light", viewport =
   });
   page.on("pageerror", (error) => faults.push(`uncaught: ${error.message}`));
   page.on("requestfailed", (request) => faults.push(`failed: ${request.url()} ${request.failure()?.errorText}`));
-  page.on("response", (response) => { if (response.status() >= 400) faults.push(`${response.status()}: ${response.url()}`); });
+  page.on("response", (response) => {
+    if (response.status() >= 400) faults.push(`${response.status()}: ${response.url()}`);
+  });
   page.on("request", (request) => {
     // Blobs and data are made on the page.
     if (/^(data|blob):/.test(request.url())) return;
     requests.push(request.url());
     if (loaded) late.push(request.url());
   });
-  page.on("load", () => { loaded = true; });
+  page.on("load", () => {
+    loaded = true;
+  });
   await page.goto(address, { waitUntil: "load" });
   return { page, context, faults, requests, late, close: () => context.close() };
 }
@@ -66,7 +87,12 @@ export async function drawAll(page) {
         const canvas = figure.shadowRoot?.querySelector("canvas");
         const fault = figure.shadowRoot?.querySelector(".fault");
         if (fault && !fault.hidden) break;
-        if (canvas && canvas.width > 1 && figure.shadowRoot.querySelector("output.readout, [part~=readout]")?.textContent) break;
+        if (
+          canvas &&
+          canvas.width > 1 &&
+          figure.shadowRoot.querySelector("output.readout, [part~=readout]")?.textContent
+        )
+          break;
         await new Promise((resolve) => setTimeout(resolve, 30));
       }
       await figure.drawn;
@@ -78,22 +104,32 @@ export async function drawAll(page) {
 
 /** For each figure: how many colours its canvas has, the share of pixels that are not its commonest colour, its fault. */
 export function inspectFigures(page) {
-  return page.evaluate(() => [...document.querySelectorAll("*")].filter((element) => element.localName.startsWith("posenc-")).map((figure) => {
-    const root = figure.shadowRoot;
-    const canvas = root?.querySelector("canvas");
-    const fault = root?.querySelector(".fault");
-    const report = { name: figure.localName, fault: fault && !fault.hidden ? fault.textContent.trim() : "", colours: 0, inked: 0,
-      title: root?.querySelector("[part~=title]")?.textContent ?? "", readout: root?.querySelector("[part~=readout]")?.textContent ?? "",
-      summary: root?.querySelector("#summary")?.textContent ?? "" };
-    if (!canvas || canvas.width === 0 || canvas.height === 0) return report;
-    const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
-    const counts = new Map();
-    const pixels = new Uint32Array(data.buffer);
-    for (const pixel of pixels) counts.set(pixel, (counts.get(pixel) ?? 0) + 1);
-    report.colours = counts.size;
-    report.inked = 1 - Math.max(...counts.values()) / pixels.length;
-    return report;
-  }));
+  return page.evaluate(() =>
+    [...document.querySelectorAll("*")]
+      .filter((element) => element.localName.startsWith("posenc-"))
+      .map((figure) => {
+        const root = figure.shadowRoot;
+        const canvas = root?.querySelector("canvas");
+        const fault = root?.querySelector(".fault");
+        const report = {
+          name: figure.localName,
+          fault: fault && !fault.hidden ? fault.textContent.trim() : "",
+          colours: 0,
+          inked: 0,
+          title: root?.querySelector("[part~=title]")?.textContent ?? "",
+          readout: root?.querySelector("[part~=readout]")?.textContent ?? "",
+          summary: root?.querySelector("#summary")?.textContent ?? "",
+        };
+        if (!canvas || canvas.width === 0 || canvas.height === 0) return report;
+        const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+        const counts = new Map();
+        const pixels = new Uint32Array(data.buffer);
+        for (const pixel of pixels) counts.set(pixel, (counts.get(pixel) ?? 0) + 1);
+        report.colours = counts.size;
+        report.inked = 1 - Math.max(...counts.values()) / pixels.length;
+        return report;
+      }),
+  );
 }
 
 /** Runs axe on the page, open shadow roots included; resolves to one line a violation. */
@@ -103,6 +139,10 @@ export async function axe(page) {
   await page.evaluate(readFileSync(join(kRoot, "node_modules/axe-core/axe.min.js"), "utf8"));
   return page.evaluate(async () => {
     const { violations } = await globalThis.axe.run(document, { resultTypes: ["violations"] });
-    return violations.flatMap(({ id, help, nodes }) => nodes.map((node) => `${id} (${help}): ${node.target.join(" ")} ${node.failureSummary?.split("\n")[1]?.trim() ?? ""}`));
+    return violations.flatMap(({ id, help, nodes }) =>
+      nodes.map(
+        (node) => `${id} (${help}): ${node.target.join(" ")} ${node.failureSummary?.split("\n")[1]?.trim() ?? ""}`,
+      ),
+    );
   });
 }

@@ -1,5 +1,5 @@
-// Pages with policies: where WebAssembly is forbidden the same C++ runs as plain JavaScript, with the same bits; under the
-// strictest policy that allows it, WebAssembly runs and nothing is violated.
+// Pages with policies: where WebAssembly is forbidden the same C++ runs as plain JavaScript, with the same bits; under
+// the strictest policy that allows it, WebAssembly runs and nothing is violated.
 import { join } from "node:path";
 import { readFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
@@ -7,7 +7,8 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { digest } from "./digest.mjs";
 import { drawAll, fileAddress, inspectFigures, kDist, kSite, launch, open, serveFolder } from "./harness.mjs";
 
-const kStrict = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; img-src 'self' data: blob:; require-trusted-types-for 'script'";
+const kStrict =
+  "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; img-src 'self' data: blob:; require-trusted-types-for 'script'";
 
 let browser;
 let expected;
@@ -17,14 +18,18 @@ beforeAll(async () => {
 });
 afterAll(() => browser?.close());
 
-const run = (page, global, rounds = 1) => page.evaluate(`(async () => {
+const run = (page, global, rounds = 1) =>
+  page.evaluate(`(async () => {
   const posenc = await ${global};
   await posenc.ready();
   return { backend: posenc.info().backend, digest: (${digest})(posenc, ${rounds}) };
 })()`);
 
 // A page of one script, beside the files of a folder.
-const kPage = (script) => ({ type: "text/html; charset=utf-8", body: `<!doctype html><html lang="en"><meta charset="utf-8"><title>t</title><link rel="icon" href="data:,">${script}</html>` });
+const kPage = (script) => ({
+  type: "text/html; charset=utf-8",
+  body: `<!doctype html><html lang="en"><meta charset="utf-8"><title>t</title><link rel="icon" href="data:,">${script}</html>`,
+});
 
 describe("bits in Chromium", () => {
   it("are Node's from the classic script, before and after the engine has optimised", async () => {
@@ -52,7 +57,9 @@ describe("bits in Chromium", () => {
   it("are the same in an opaque sandboxed frame", async () => {
     const script = readFileSync(join(kDist, "posenc.js"), "utf8").replaceAll("</script", "<\\/script");
     const frame = kPage(`<script>${script}</script>`).body.replaceAll("&", "&amp;").replaceAll('"', "&quot;");
-    const server = await serveFolder(kDist, { extra: { "/page": kPage(`<iframe sandbox="allow-scripts" title="f" srcdoc="${frame}"></iframe>`) } });
+    const server = await serveFolder(kDist, {
+      extra: { "/page": kPage(`<iframe sandbox="allow-scripts" title="f" srcdoc="${frame}"></iframe>`) },
+    });
     const { page, close } = await open(browser, `${server.address}page`);
     const inner = page.frames().find((candidate) => candidate !== page.mainFrame());
     expect(await run(inner, "posenc")).toEqual({ backend: "simd", digest: expected });
@@ -63,8 +70,14 @@ describe("bits in Chromium", () => {
 
 describe("under default-src 'self'", () => {
   it("the plain-JavaScript build gives the bits of WebAssembly, from the classic script and from the ES module", async () => {
-    const server = await serveFolder(kDist, { policy: "default-src 'self'", extra: { "/classic": kPage(`<script src="/posenc.js"></script>`), "/module": kPage("") } });
-    for (const [path, global] of [["classic", "posenc"], ["module", `import("/index.js")`]]) {
+    const server = await serveFolder(kDist, {
+      policy: "default-src 'self'",
+      extra: { "/classic": kPage(`<script src="/posenc.js"></script>`), "/module": kPage("") },
+    });
+    for (const [path, global] of [
+      ["classic", "posenc"],
+      ["module", `import("/index.js")`],
+    ]) {
       const { page, close } = await open(browser, `${server.address}${path}`);
       expect(await run(page, global), path).toEqual({ backend: "js", digest: expected });
       await close();
@@ -73,7 +86,10 @@ describe("under default-src 'self'", () => {
   });
 
   it("a synchronous call before ready() says what to do", async () => {
-    const server = await serveFolder(kDist, { policy: "default-src 'self'", extra: { "/classic": kPage(`<script src="/posenc.js"></script>`) } });
+    const server = await serveFolder(kDist, {
+      policy: "default-src 'self'",
+      extra: { "/classic": kPage(`<script src="/posenc.js"></script>`) },
+    });
     const { page, close } = await open(browser, `${server.address}classic`);
     const error = await page.evaluate(() => {
       try {

@@ -1,5 +1,5 @@
-// The page as built, over http and from disk: every figure draws, follows pointer and keyboard, and passes axe; the worked
-// examples are the notes' to their printed digits; nothing is fetched after the load.
+// The page as built, over http and from disk: every figure draws, follows pointer and keyboard, and passes axe; the
+// worked examples are the notes' to their printed digits; nothing is fetched after the load.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { join } from "node:path";
 import { axe, drawAll, fileAddress, inspectFigures, kSite, launch, open, serveFolder } from "./harness.mjs";
@@ -15,9 +15,19 @@ afterAll(async () => {
   await server?.close();
 });
 
-const kFigures = ["posenc-embed", "posenc-addition", "posenc-attention", "posenc-rotate", "posenc-bias", "posenc-relate"];
+const kFigures = [
+  "posenc-embed",
+  "posenc-addition",
+  "posenc-attention",
+  "posenc-rotate",
+  "posenc-bias",
+  "posenc-relate",
+];
 
-describe.each([["http", () => server.address], ["file", () => fileAddress(join(kSite, "index.html"))]])("the page over %s", (_, address) => {
+describe.each([
+  ["http", () => server.address],
+  ["file", () => fileAddress(join(kSite, "index.html"))],
+])("the page over %s", (_, address) => {
   let opened;
   beforeAll(async () => {
     opened = await open(browser, address());
@@ -40,13 +50,32 @@ describe.each([["http", () => server.address], ["file", () => fileAddress(join(k
     const text = (selector) => opened.page.locator(selector).innerText();
     const plain = (value) => value.replaceAll("\u2212", "-").replaceAll("\u2009", " ");
     expect(plain(await text("#pe-three"))).toBe("[0.1411, -0.9900, 0.0300, 0.9996]");
-    const rows = await opened.page.locator("#table-four tbody tr").evaluateAll((list) => list.map((row) => [...row.cells].map((cell) => cell.textContent)));
-    expect(rows.map((row) => row.map(plain).map(Number))).toEqual([[0, 0, 1, 0, 1], [1, 0.841, 0.54, 0.01, 1], [2, 0.909, -0.416, 0.02, 1], [3, 0.141, -0.99, 0.03, 1]]);
-    const cat = await opened.page.locator("#table-cat tbody tr").evaluateAll((list) => list.map((row) => row.cells[3].textContent));
-    const numbers = cat.map((cell) => plain(cell).match(/-?\d+(\.\d+)?/g).map(Number));
+    const rows = await opened.page
+      .locator("#table-four tbody tr")
+      .evaluateAll((list) => list.map((row) => [...row.cells].map((cell) => cell.textContent)));
+    expect(rows.map((row) => row.map(plain).map(Number))).toEqual([
+      [0, 0, 1, 0, 1],
+      [1, 0.841, 0.54, 0.01, 1],
+      [2, 0.909, -0.416, 0.02, 1],
+      [3, 0.141, -0.99, 0.03, 1],
+    ]);
+    const cat = await opened.page
+      .locator("#table-cat tbody tr")
+      .evaluateAll((list) => list.map((row) => row.cells[3].textContent));
+    const numbers = cat.map((cell) =>
+      plain(cell)
+        .match(/-?\d+(\.\d+)?/g)
+        .map(Number),
+    );
     // Note 004: "The cat sat", embedding + encoding.
-    const expected = [[0.2, 0.5, 0.8, 1.1], [0.5415, 0.9403, 0.21, 0.39995], [1.6093, -0.3161, -0.38, 1.2998]];
-    numbers.forEach((row, t) => row.forEach((value, c) => expect(value, `row ${t} column ${c}`).toBeCloseTo(expected[t][c], 4)));
+    const expected = [
+      [0.2, 0.5, 0.8, 1.1],
+      [0.5415, 0.9403, 0.21, 0.39995],
+      [1.6093, -0.3161, -0.38, 1.2998],
+    ];
+    numbers.forEach((row, t) =>
+      row.forEach((value, c) => expect(value, `row ${t} column ${c}`).toBeCloseTo(expected[t][c], 4)),
+    );
     expect(await text("#backend")).toContain("SIMD");
     expect(await opened.page.locator("#table-schemes tbody tr").count()).toBeGreaterThanOrEqual(4);
   });
@@ -131,12 +160,15 @@ describe.each([["light"], ["dark"]])("in %s", (colorScheme) => {
   it("uses the colours of the scheme", async () => {
     const { page, close } = await open(browser, server.address, { colorScheme });
     await drawAll(page);
-    const paper = await page.locator("posenc-embed").first().evaluate((element) => {
-      const canvas = element.shadowRoot.querySelector("canvas");
-      const { data } = canvas.getContext("2d").getImageData(0, 0, 1, 1);
-      const body = getComputedStyle(document.body).backgroundColor.match(/\d+/g).map(Number);
-      return { canvas: [...data], body };
-    });
+    const paper = await page
+      .locator("posenc-embed")
+      .first()
+      .evaluate((element) => {
+        const canvas = element.shadowRoot.querySelector("canvas");
+        const { data } = canvas.getContext("2d").getImageData(0, 0, 1, 1);
+        const body = getComputedStyle(document.body).backgroundColor.match(/\d+/g).map(Number);
+        return { canvas: [...data], body };
+      });
     const bright = (rgb) => (rgb[0] + rgb[1] + rgb[2]) / 3 > 128;
     expect(bright(paper.body)).toBe(colorScheme === "light");
     if (paper.canvas[3] === 255) expect(bright(paper.canvas)).toBe(colorScheme === "light");

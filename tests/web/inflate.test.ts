@@ -14,10 +14,18 @@ const same = (data: Uint8Array, packed: Uint8Array): void => {
 
 describe("inflate", () => {
   it("undoes zlib at every level and strategy", () => {
-    const words = fc.array(fc.constantFrom("the cat ", "sat on ", "\0\0\0\0\0\0\0\0\0\0", "mat", "\u00ff"), { maxLength: 400 })
+    const words = fc
+      .array(fc.constantFrom("the cat ", "sat on ", "\0\0\0\0\0\0\0\0\0\0", "mat", "\u00ff"), { maxLength: 400 })
       .map((parts) => new Uint8Array(Buffer.from(parts.join(""))));
-    fc.assert(fc.property(fc.oneof(words, fc.uint8Array({ maxLength: 3000 })), fc.integer({ min: 0, max: 9 }), fc.constantFrom(0, 1, 2, 3, 4),
-      (data, level, strategy) => same(data, deflateRawSync(data, { level, strategy }))), { numRuns: 300 });
+    fc.assert(
+      fc.property(
+        fc.oneof(words, fc.uint8Array({ maxLength: 3000 })),
+        fc.integer({ min: 0, max: 9 }),
+        fc.constantFrom(0, 1, 2, 3, 4),
+        (data, level, strategy) => same(data, deflateRawSync(data, { level, strategy })),
+      ),
+      { numRuns: 300 },
+    );
   });
 
   it("undoes runs, far references and stored blocks past 65,535 bytes", () => {
@@ -36,12 +44,15 @@ describe("inflate", () => {
   it("ends in an error on what is cut or foreign, and never hangs", () => {
     const packed = deflateRawSync(Buffer.from("positional encodings ".repeat(50)));
     for (let length = 0; length < packed.length; length++) expect(() => inflate(packed.subarray(0, length))).toThrow();
-    fc.assert(fc.property(fc.uint8Array({ maxLength: 400 }), (noise) => {
-      try {
-        inflate(noise);
-      } catch (error) {
-        expect(error).toBeInstanceOf(Error);
-      }
-    }), { numRuns: 500 });
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 400 }), (noise) => {
+        try {
+          inflate(noise);
+        } catch (error) {
+          expect(error).toBeInstanceOf(Error);
+        }
+      }),
+      { numRuns: 500 },
+    );
   });
 });

@@ -4,24 +4,45 @@
 // Code lengths come in this order.
 const kOrder = [16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15];
 
-// A canonical Huffman code: how many symbols have each length, and the symbols in the order of their codes.
+const kFastBits = 10;
+
+// A canonical Huffman code: how many symbols have each length, the symbols in the order of their codes, and for codes
+// of up to kFastBits bits the answer to what comes next: symbol << 4 | length, 0 where the code is longer or there is
+// none.
 interface Code {
   readonly counts: Uint16Array;
   readonly symbols: Uint16Array;
+  readonly fast: Uint16Array;
 }
 
 function makeCode(lengths: ArrayLike<number>): Code {
   const counts = new Uint16Array(16);
   for (let i = 0; i < lengths.length; i++) counts[lengths[i]!]!++;
   counts[0] = 0;
+  const index = new Uint16Array(16);
   const next = new Uint16Array(16);
-  for (let bits = 1; bits < 15; bits++) next[bits + 1] = next[bits]! + counts[bits]!;
+  for (let bits = 1; bits < 16; bits++) {
+    index[bits] = index[bits - 1]! + counts[bits - 1]!;
+    next[bits] = (next[bits - 1]! + counts[bits - 1]!) << 1;
+  }
   const symbols = new Uint16Array(lengths.length);
-  for (let i = 0; i < lengths.length; i++) if (lengths[i] !== 0) symbols[next[lengths[i]!]!++] = i;
-  return { counts, symbols };
+  const fast = new Uint16Array(1 << kFastBits);
+  for (let i = 0; i < lengths.length; i++) {
+    const length = lengths[i]!;
+    if (length === 0) continue;
+    symbols[index[length]!++] = i;
+    let code = next[length]!++;
+    if (length > kFastBits) continue;
+    // Codes are read from their first bit, numbers from their last.
+    let reversed = 0;
+    for (let bit = 0; bit < length; bit++, code >>= 1) reversed = (reversed << 1) | (code & 1);
+    for (let at = reversed; at < fast.length; at += 1 << length) fast[at] = (i << 4) | length;
+  }
+  return { counts, symbols, fast };
 }
 
-// Base and extra bits of the symbols of lengths (from 3) and distances (from 1): the extra bits rise by one every `group`.
+// Base and extra bits of the symbols of lengths (from 3) and distances (from 1): the extra bits rise by one every
+// `group`.
 function steps(count: number, first: number, group: number): { base: Uint16Array; extra: Uint8Array } {
   const base = new Uint16Array(count);
   const extra = new Uint8Array(count);
@@ -52,7 +73,18 @@ export function inflate(input: Uint8Array): Uint8Array<ArrayBuffer> {
     heldBits -= count;
     return value;
   };
-  const symbol = ({ counts, symbols }: Code): number => {
+  const symbol = ({ counts, symbols, fast }: Code): number => {
+    while (heldBits < 15 && at < input.length) {
+      held |= input[at++]! << heldBits;
+      heldBits += 8;
+    }
+    const entry = fast[held & (fast.length - 1)]!;
+    const known = entry & 15;
+    if (known !== 0 && known <= heldBits) {
+      held >>>= known;
+      heldBits -= known;
+      return entry >> 4;
+    }
     for (let length = 1, code = 0, first = 0, index = 0; length < 16; length++) {
       code |= bits(1);
       const count = counts[length]!;
@@ -98,6 +130,8 @@ export function inflate(input: Uint8Array): Uint8Array<ArrayBuffer> {
     last = bits(1);
     const kind = bits(2);
     if (kind === 0) {
+      // Whole bytes that were read ahead go back.
+      at -= heldBits >> 3;
       held = heldBits = 0;
       const count = input[at]! | (input[at + 1]! << 8);
       at += 4;
@@ -125,7 +159,7 @@ export function inflate(input: Uint8Array): Uint8Array<ArrayBuffer> {
         }
         const value = next === 16 ? lengths[i - 1]! : 0;
         const repeat = next === 16 ? 3 + bits(2) : next === 17 ? 3 + bits(3) : 11 + bits(7);
-        lengths.fill(value, i, i += repeat);
+        lengths.fill(value, i, (i += repeat));
       }
       block(makeCode(lengths.subarray(0, literalCount)), makeCode(lengths.subarray(literalCount)));
     } else {
