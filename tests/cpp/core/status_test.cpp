@@ -1,9 +1,9 @@
 #include "core/status.h"
 
-#include <bit>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <limits>
 #include <random>
 #include <string>
@@ -60,7 +60,9 @@ TEST_CASE("numbers read back as the same double, and no shorter decimal does") {
   for (int n = 0; n < 20000; ++n) {
     std::uint64_t bits = random();
     if (n % 3 == 0) bits &= ~std::uint64_t{0} << (random() % 52);  // few mantissa bits: powers of two and their like
-    double value = std::bit_cast<double>(bits & 0x7fffffffffffffff);
+    double value = 0;
+    bits &= 0x7fffffffffffffff;
+    std::memcpy(&value, &bits, sizeof value);
     if (n % 5 == 0) value = static_cast<double>(bits % 1000000) / 1000;
     if (!(value - value == 0) || value == 0) continue;
     const std::string text = to_text(value);

@@ -91,6 +91,7 @@ TEST_CASE("catalogue: every scheme is found by its slot and name, once, and says
     CHECK(names.insert(descriptor->name).second);
     for (const char* text : {descriptor->title, descriptor->summary, descriptor->formula, descriptor->reference}) {
       CHECK(std::string(text).size() > 2);
+      CHECK(std::string(text).find("TODO") == std::string::npos);
     }
     CHECK(std::string(descriptor->summary).back() == '.');
     std::set<std::string> params;
