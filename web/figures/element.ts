@@ -506,7 +506,10 @@ export class FigureElement extends Base {
       for (const field of fields) {
         if ((field.place ?? "row") !== place) continue;
         total++;
+        const before = this.#controls.get(field.name)?.control.root;
         const { root } = this.#controlFor(field);
+        // A control that changed was replaced where it stood.
+        if (next !== null && next === before) next = root;
         // Only what is out of place is moved: a control under the reader's hand keeps its focus.
         if (root === next) next = next.nextElementSibling;
         else parent.insertBefore(root, next);
