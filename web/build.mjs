@@ -302,12 +302,10 @@ async function withFormulas(html) {
   const temml = (await import("temml")).default;
   const plain = (text) => text.replaceAll("&lt;", "<").replaceAll("&gt;", ">").replaceAll("&amp;", "&");
   return html.replace(/<(span|div) class="tex( display)?"([^>]*)>([\s\S]*?)<\/\1>/g, (_, tag, display, rest, tex) => {
-    const math = temml.renderToString(plain(tex.trim()), {
-      displayMode: Boolean(display),
-      annotate: false,
-      throwOnError: true,
-      xml: false,
-    });
+    const options = { displayMode: Boolean(display), annotate: false, throwOnError: true, xml: false };
+    // Inline styles fall to strict policies; display="block" says the same.
+    const math = temml.renderToString(plain(tex.trim()), options).replace(/ style="display:\s*block math;?"/g, "");
+    if (/ style=/.test(math)) throw new Error(`${tex}: this formula needs an inline style`);
     return `<${tag} class="formula${display ?? ""}"${rest}>${math}</${tag}>`;
   });
 }

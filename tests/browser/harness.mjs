@@ -66,7 +66,8 @@ export async function open(
     // Blobs and data are made on the page.
     if (/^(data|blob):/.test(request.url())) return;
     requests.push(request.url());
-    if (loaded) late.push(request.url());
+    // The browser fetches a page's icon when it likes.
+    if (loaded && !/\/(icon\.svg|favicon\.ico)$/.test(request.url())) late.push(request.url());
   });
   page.on("load", () => {
     loaded = true;

@@ -20,9 +20,9 @@ afterAll(() => browser?.close());
 
 const run = (page, global, rounds = 1) =>
   page.evaluate(`(async () => {
-  const posenc = await ${global};
-  await posenc.ready();
-  return { backend: posenc.info().backend, digest: (${digest})(posenc, ${rounds}) };
+  const api = await ${global};
+  await api.ready();
+  return { backend: api.info().backend, digest: (${digest})(api, ${rounds}) };
 })()`);
 
 // A page of one script, beside the files of a folder.
@@ -113,7 +113,7 @@ describe("under default-src 'self'", () => {
       expect(fault, name).toBe("");
       expect(colours, name).toBeGreaterThan(8);
     }
-    // The refusal of WebAssembly is reported by the browser itself; nothing else may be.
+    // The browser itself reports that it refused WebAssembly; it may report nothing else.
     expect(faults.filter((line) => !/WebAssembly|wasm/i.test(line))).toEqual([]);
     expect(late.filter((address) => !address.endsWith("/fallback.classic.js"))).toEqual([]);
     expect(await page.locator("#backend").innerText()).toContain("plain JavaScript");

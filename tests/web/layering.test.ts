@@ -300,9 +300,12 @@ describe("the catalogue", () => {
         .filter((line) => line.includes(name)).length,
       "lines in tests/golden/hashes.txt",
     ).toBeGreaterThanOrEqual(4);
-    expect(read("web/src/schemes.gen.ts")).toContain(`export function ${name}(`);
-    expect(read("docs/schemes.md")).toContain(`\n## ${name}\n`);
-    expect(read("README.md")).toContain(`(docs/schemes.md#${name.toLowerCase()})`);
+    const places: [string, string][] = [
+      ["web/src/schemes.gen.ts", `export function ${name}(`],
+      ["docs/schemes.md", `\n## ${name}\n`],
+      ["README.md", `(docs/schemes.md#${name.toLowerCase()})`],
+    ];
+    for (const [path, text] of places) expect(read(path).includes(text), `${path} has ${text.trim()}`).toBe(true);
   });
 
   it("has no scheme beside the list", () => {

@@ -556,6 +556,8 @@ export class FigureElement extends Base {
       parts.drawing.setAttribute("aria-roledescription", "interactive drawing");
     } else parts.drawing.removeAttribute("tabindex");
     parts.drawing.setAttribute("aria-label", figure.title(state));
+    // Landmarks are told apart by their names.
+    parts.scroll.setAttribute("aria-label", `numbers: ${figure.title(state)}`);
     parts.help.textContent = live ? "Arrow keys move the cursor, with Shift by ten; Home and End go to the ends." : "";
     parts.code.hidden = figure.code === undefined;
     parts.npy.hidden = figure.array === undefined;
