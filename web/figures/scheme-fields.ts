@@ -89,10 +89,14 @@ export function schemeOptions(
   without: readonly string[] = [],
 ): Record<string, unknown> {
   const options: Record<string, unknown> = {};
-  for (const param of descriptorOf(slot, name).params) {
+  const { params } = descriptorOf(slot, name);
+  for (const param of params) {
     const value = values[param.name];
     if (value === undefined || value === param.default || without.includes(param.name)) continue;
     const [outer = "", inner] = param.name.split(".");
+    // What belongs to a rule counts only where one is chosen.
+    const type = inner === undefined ? undefined : params.find((other) => other.name === `${outer}.type`);
+    if (type && type !== param && (values[type.name] ?? type.default) === "none") continue;
     if (inner === undefined) options[outer] = value;
     else options[outer] = { ...(options[outer] as object | undefined), [inner]: value };
   }
