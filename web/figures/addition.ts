@@ -5,7 +5,7 @@ import { choice, cursorField, defineFigure, flag, range, text, type Code, type S
 import { book, count } from "./format.js";
 import { inkOn, indexTicks, labelSize, legend } from "./marks.js";
 import { descriptorOf, literal, schemeChooser, schemeFields, schemeOptions } from "./scheme-fields.js";
-import { isolated, seedOf, tokensOf, vectorsOf } from "./sentence.js";
+import { isolated, seedOf, shortened, tokensOf, vectorsOf } from "./sentence.js";
 import { estimateWidth, type Ink, type Surface } from "./surface.js";
 import { cutWord } from "./token-matrix.js";
 
@@ -115,13 +115,10 @@ export const addition = defineFigure<Model>({
     const added = number(model.encoding);
     const sum = added.startsWith("\u2212") ? `\u2212 ${added.slice(1)}` : `+ ${added}`;
     return [
-      { label: "word", value: isolated(model.words[row] ?? "") },
+      { label: "word", value: isolated(shortened(model.words[row] ?? "")) },
       { label: "position", value: book(row) },
       { label: "dimension", value: String(column) },
-      {
-        label: `${model.names.embedding} + ${model.names.encoding}`,
-        value: `${number(model.embedding)} ${sum} = ${number(model.input)}`,
-      },
+      { label: "input", value: `${number(model.embedding)} ${sum} = ${number(model.input)}` },
     ];
   },
 

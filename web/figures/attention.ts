@@ -31,7 +31,7 @@ import {
 import { book } from "./format.js";
 import { brokenLines, legend } from "./marks.js";
 import { literal, schemeFields, schemeOptions } from "./scheme-fields.js";
-import { isolated, seedOf, spelled, tokensOf, vectorsOf } from "./sentence.js";
+import { isolated, seedOf, shortened, spelled, tokensOf, vectorsOf } from "./sentence.js";
 import type { Ink, Run, Surface } from "./surface.js";
 import { cutWord, drawTokenMatrix, tokenLayout, type TokenLayout } from "./token-matrix.js";
 
@@ -489,7 +489,7 @@ function offsetText(row: number, column: number): string {
 }
 
 function distanceText(model: Model, row: number, column: number): string {
-  if (model.cross) return `position ${row} to position ${column}`;
+  if (model.cross) return `positions ${row} and ${column}`;
   const apart = Math.abs(column - row);
   if (apart === 0) return "itself";
   return `${spelled(apart)} token${apart === 1 ? "" : "s"} ${column < row ? "back" : "ahead"}`;
@@ -591,7 +591,7 @@ function remark(model: Model, side: Side, head: number, row: number, column: num
 function readingsOf({ values, model, row, column }: Drawn): Reading[] {
   const h = headOf(values, model);
   const n = (h * model.queries.length + row) * model.keys.length + column;
-  const pair = `${isolated(model.queries[row] ?? "")} \u2192 ${isolated(model.keys[column] ?? "")}`;
+  const pair = `${isolated(shortened(model.queries[row] ?? ""))} \u2192 ${isolated(shortened(model.keys[column] ?? ""))}`;
   const number = (side: Side): string => book(side.weights[n] as number, { decimals: 3 });
   const at = h * model.queries.length + row;
   return [
@@ -707,7 +707,7 @@ function blockOf(model: Model, side: Side, width: number, heading: boolean): Blo
   const panel = { x: 0, y, width: room, height: panelHeight(side, room) };
   const thumbs = wide
     ? { ...thumbsOf(model, width - room - gap), x: room + gap, y: y - 6 }
-    : { ...thumbsOf(model, width), x: 0, y: y + panel.height + 6 };
+    : { ...thumbsOf(model, width - 4), x: 2, y: y + panel.height + 6 };
   const height = Math.max(panel.y + panel.height, thumbs.y + thumbsHeight(thumbs));
   return { x: 0, y: 0, width, heading, matrix, legendY, panel, thumbs, height };
 }
@@ -828,6 +828,11 @@ function drawThumbs(surface: Surface, { model, values }: Drawn, side: Side, { th
 
 // ---------------------------------------------------------------- code
 
+// Words for a comment, which ends with its line.
+function lineOf(words: readonly string[]): string {
+  return words.join(" ").replace(/[\u2028\u2029]/g, " ");
+}
+
 function codeOf(values: Values, model: Model): Code {
   const side = model.sides[0] as Side;
   const { descriptor } = side;
@@ -872,7 +877,9 @@ function codeOf(values: Values, model: Model): Code {
       "const split = (x) => tensor(Array.from({ length: heads }, (_, h) =>",
       "  Array.from(x, (row) => [...row.data.slice(h * width, (h + 1) * width)])));",
       "",
+      `// One seed a word: ${lineOf(model.queries)}`,
       `const q = split(${around(`vectors(${seeds(model.queries, 1)})`)});`,
+      ...(model.cross ? [`// ${lineOf(model.keys)}`] : []),
       `const k = split(${around(`vectors(${seeds(model.keys, 2)})`)});`,
       `const { weights } = attention(q, k, k, { ${attending.join(", ")} });  ` +
         `// [${model.heads}, ${model.queries.length}, ${model.keys.length}]`,

@@ -71,6 +71,19 @@ export function spelled(value: number): string {
   return numbers[value] ?? String(value);
 }
 
+/** What a reader takes for the characters of a word: an emoji of several parts is one. */
+export function charactersOf(word: string): string[] {
+  if (typeof Intl === "undefined" || !("Segmenter" in Intl)) return Array.from(word);
+  return Array.from(new Intl.Segmenter(undefined, { granularity: "grapheme" }).segment(word), (part) => part.segment);
+}
+
+/** A word for a line of text: a very long one ends in an ellipsis. */
+export function shortened(word: string, most = 24): string {
+  if (word.length <= most) return word;
+  const characters = charactersOf(word);
+  return characters.length <= most ? word : `${characters.slice(0, most - 1).join("")}\u2026`;
+}
+
 /** A word inside a line of text, kept from turning the line round where it is written from right to left. */
 export function isolated(word: string): string {
   return /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/.test(word) ? `\u2068${word}\u2069` : word;

@@ -3,6 +3,7 @@
 import type { ColourScale } from "./colour.js";
 import { book } from "./format.js";
 import { inkOn, labelSize } from "./marks.js";
+import { charactersOf } from "./sentence.js";
 import { estimateWidth, type Box, type Ink, type Surface } from "./surface.js";
 
 export interface TokenMatrix {
@@ -62,12 +63,6 @@ export function cutWord(surface: Surface, word: string, width: number, size = la
     if (surface.textWidth(short, { size }) <= width) return short;
   }
   return "\u2026";
-}
-
-// What a reader takes for one character: an emoji of several parts is not cut in two.
-function charactersOf(word: string): string[] {
-  if (typeof Intl === "undefined" || !("Segmenter" in Intl)) return Array.from(word);
-  return Array.from(new Intl.Segmenter(undefined, { granularity: "grapheme" }).segment(word), (part) => part.segment);
 }
 
 // Which of `total` labels stand, `gap` pixels apart or more: the cursor's always, then every n-th that is not too near.

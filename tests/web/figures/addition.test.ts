@@ -55,7 +55,7 @@ describe("numbers", () => {
     const reading = addition.readout(state);
     expect(reading[0]).toMatchObject({ label: "word", value: "the" });
     expect(b![0]).toBe("\u2212");
-    expect(reading[3]).toEqual({ label: "embedding + encoding", value: `${a} \u2212 ${b!.slice(1)} = ${c}` });
+    expect(reading[3]).toEqual({ label: "input", value: `${a} \u2212 ${b!.slice(1)} = ${c}` });
   });
 
   it("come from the code as well", () => {

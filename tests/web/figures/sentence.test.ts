@@ -1,7 +1,7 @@
 // Tokens and the words' seeded vectors.
 import { beforeAll, describe, expect, it } from "vitest";
 import { ready } from "../../../web/src/index.js";
-import { isolated, mostTokens, seedOf, spelled, tokensOf, vectorsOf } from "../../../web/figures/sentence.js";
+import { isolated, mostTokens, seedOf, shortened, spelled, tokensOf, vectorsOf } from "../../../web/figures/sentence.js";
 
 beforeAll(() => ready());
 
@@ -57,6 +57,8 @@ describe("vectors", () => {
 
 it("writes small counts in words and keeps a line's direction", () => {
   expect([0, 3, 10, 11].map(spelled)).toEqual(["no", "three", "ten", "11"]);
+  expect(shortened("unbeabsichtigterweise")).toBe("unbeabsichtigterweise");
+  expect(shortened("x\u{1F469}\u200D\u{1F680}".repeat(20), 4)).toBe("x\u{1F469}\u200D\u{1F680}x\u2026");
   expect(isolated("cat")).toBe("cat");
   expect(isolated("שלום")).toBe("\u2068שלום\u2069");
 });
