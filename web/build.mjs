@@ -10,6 +10,7 @@ import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { deflateRawSync, gzipSync } from "node:zlib";
 import { kRoot, must, seconds } from "../tools/process.mjs";
+import { kGlyphPackage, writeGlyphs } from "./glyphs.mjs";
 
 const kWasm = join(kRoot, "build/wasm");
 const kDist = join(kRoot, "dist");
@@ -265,6 +266,7 @@ function notices(metafiles) {
     for (const input of Object.keys(inputs)) {
       const match = /node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(input);
       if (match) packages.add(match[1]);
+      if (input.endsWith("/glyphs.mjs")) packages.add(kGlyphPackage);
     }
   }
   const parts = [
@@ -346,6 +348,11 @@ async function site() {
 
 export async function build({ onlyModules = false, frozen = false, force = false, analyse = false } = {}) {
   await modules({ force });
+  await step(
+    "glyphs",
+    { inputs: ["web/glyphs.mjs", "package-lock.json"], outputs: ["build/glyphs/glyphs.mjs"], force },
+    () => writeGlyphs(join(kRoot, "build/glyphs")),
+  );
   const { generate } = await import("../tools/generate.mjs");
   if (!frozen) for (const file of await generate({ write: true })) console.log(`build: wrote ${file}`);
   if (onlyModules) return;
@@ -355,6 +362,7 @@ export async function build({ onlyModules = false, frozen = false, force = false
     "web/src",
     "web/figures",
     "build/wasm",
+    "build/glyphs",
     "web/build.mjs",
     "package.json",
     "package-lock.json",
