@@ -177,6 +177,9 @@ Status embed(const EmbedCall& call) {
   const std::size_t tokens = call.positions.count, dim = static_cast<std::size_t>(call.scheme->width());
   const std::size_t size = call.batch * tokens * call.width;
   if (Status status = scan_input(kSubject, "x", call.x, size, call.allow_non_finite); !status.ok()) return status;
+  if (!(call.dropout >= 0 && call.dropout < 1)) {
+    return refuse(Code::kOutOfRange, kSubject, "dropout", "a number from 0 to below 1", to_text(call.dropout));
+  }
   if (!call.concat && call.width != dim) {
     return refuse(Code::kShapeMismatch, kSubject, "x", "of shape [..., T, " + to_text(call.scheme->width()) + "]",
                   "rows of " + to_text(static_cast<double>(call.width)));
@@ -239,6 +242,14 @@ Status bias_matrix(std::span<const Bias* const> schemes, const Positions& querie
   if (status.ok()) status = read_places(kSubject, "keys", keys, axes, 1, key_places);
   bool whole_offsets = false;
   for (const Bias* scheme : schemes) whole_offsets = whole_offsets || scheme->whole_offsets();
+  for (std::size_t n = 0; n < count; ++n) {
+    const double head = heads == nullptr ? static_cast<double>(n) : heads[n];
+    for (const Bias* scheme : schemes) {
+      if (scheme->heads() == 0 || (whole(head) && head >= 0 && head < scheme->heads())) continue;
+      return refuse(Code::kOutOfRange, kSubject, "heads", "head indices from 0 to " + to_text(scheme->heads() - 1),
+                    to_text(head));
+    }
+  }
 
   std::vector<float> sum(static_cast<std::size_t>(kLanes) * kKeyBlock), term(sum.size());
   for (std::size_t n = 0; n < count && status.ok(); ++n) {

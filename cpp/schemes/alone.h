@@ -12,7 +12,8 @@
 
 namespace posenc {
 
-// positions (axes, T) -> out (T, width). length 0: the largest position + 1. One axis is broadcast to a scheme of several.
+// positions (axes, T) -> out (T, width). length 0: the largest position + 1. One axis is broadcast to a scheme of
+// several.
 // Errors: positions not finite or beyond 2^53, a number of axes that the scheme does not read.
 Status encode(const Embed& scheme, const Positions& positions, double length, float* out);
 Status encode(const Embed& scheme, const Positions& positions, double length, double* out);
@@ -33,7 +34,7 @@ struct EmbedCall {
   bool allow_non_finite = false;
   float* out = nullptr;
 };
-// Errors: as encode(); `not-finite` x, `out-of-range` where finite x overflows.
+// Errors: as encode(); `not-finite` x, `out-of-range` dropout, or where finite x overflows.
 Status embed(const EmbedCall& call);
 
 // x (batch, T, width) -> out, the same shape: every scheme in order, or undone in reverse order with `inverse`.
@@ -50,7 +51,8 @@ Status rotate(const RotateRows& call, const float* x, float* out);
 Status rotate(const RotateRows& call, const double* x, double* out);
 
 // queries (axes, Tq), keys (axes, Tk) -> out (count, Tq, Tk): the sum of the schemes for each of `count` head indices
-// (heads null: 0 ... count - 1). Errors: positions as encode(); `not-integer` offsets where a scheme counts whole ones.
+// (heads null: 0 ... count - 1). Errors: positions as encode(); `out-of-range` heads; `not-integer` offsets where a scheme
+// counts whole ones.
 Status bias_matrix(std::span<const Bias* const> schemes, const Positions& queries, const Positions& keys,
                    const double* heads, std::size_t count, float* out);
 
