@@ -1,4 +1,5 @@
-// What JavaScript sees of the core: five functions, behind which stand the calls of calls.def. Nothing is computed here.
+// What JavaScript sees of the core: five functions, behind which stand the calls of calls.def. Nothing is computed
+// here.
 #include <emscripten/bind.h>
 
 #include <cstdint>
@@ -142,14 +143,16 @@ Status run(encode_block& b) {
   if (Status status = make(b.scheme, scheme); !status.ok()) return status;
   const auto& embed = static_cast<const Embed&>(*scheme);
   const Positions places = positions(b.positions, b.axes, b.tokens);
-  return flag(b.float64) ? encode(embed, places, b.length, at<double>(b.out)) : encode(embed, places, b.length, at<float>(b.out));
+  return flag(b.float64) ? encode(embed, places, b.length, at<double>(b.out))
+                         : encode(embed, places, b.length, at<float>(b.out));
 }
 
 Status run(embed_block& b) {
   std::shared_ptr<const Scheme> scheme;
   if (Status status = make(b.scheme, scheme); !status.ok()) return status;
-  return embed({.scheme = static_cast<const Embed*>(scheme.get()), .positions = positions(b.positions, b.axes, b.tokens),
-                .length = b.length, .batch = count(b.batch), .width = count(b.width), .x = at<const float>(b.x),
+  return embed({.scheme = static_cast<const Embed*>(scheme.get()),
+                .positions = positions(b.positions, b.axes, b.tokens), .length = b.length,
+                .batch = count(b.batch), .width = count(b.width), .x = at<const float>(b.x),
                 .scale = b.scale, .alpha = b.alpha, .concat = flag(b.concat), .dropout = b.dropout,
                 .seed = static_cast<std::uint64_t>(b.seed), .allow_non_finite = flag(b.allow_non_finite),
                 .out = at<float>(b.out)});

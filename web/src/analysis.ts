@@ -12,7 +12,8 @@ export interface EntropyOptions {
 }
 
 /**
- * The entropy of each row of weights [..., Tq, Tk] (or of one row [Tk]): -sum w log w with 0 log 0 = 0, float64 [..., Tq].
+ * The entropy of each row of weights [..., Tq, Tk] (or of one row [Tk]): -sum w log w with 0 log 0 = 0, float64 [...,
+ * Tq].
  * A row that sees no key has entropy 0. Errors: negative or infinite weights.
  */
 export function entropy(weights: TensorLike, options?: EntropyOptions): Tensor<"float64"> {
@@ -20,14 +21,22 @@ export function entropy(weights: TensorLike, options?: EntropyOptions): Tensor<"
   const read = readNumbers(subject, "weights", weights);
   const given = readOptions(subject, options, ["base"]);
   const allowed = '"e", or a number above 0 other than 1';
-  const base = given.base === undefined || given.base === "e" ? Math.E : readFinite(subject, "base", given.base, undefined, allowed);
+  const base =
+    given.base === undefined || given.base === "e"
+      ? Math.E
+      : readFinite(subject, "base", given.base, undefined, allowed);
   if (base <= 0 || base === 1) refuse("out-of-range", subject, "base", allowed, base);
   const shape = read.shape.slice(0, -1);
   const rows = product(shape);
   const frame = new Frame(subject);
   const result = frame.output(rows * 8);
-  frame.run("entropy", { weights: frame.input(asFloat32(read.data)), rows, keys: read.shape[read.shape.length - 1]!, base,
-    out: result });
+  frame.run("entropy", {
+    weights: frame.input(asFloat32(read.data)),
+    rows,
+    keys: read.shape[read.shape.length - 1]!,
+    base,
+    out: result,
+  });
   return new Tensor(frame.float64(result, rows), shape, "float64");
 }
 
@@ -40,22 +49,34 @@ export interface AttentionDistanceOptions {
 }
 
 /**
- * The mean distance a query looks over, sum_j w_ij |i - j|, for each row of weights [..., Tq, Tk]: float64 [..., Tq], in
- * positions. Errors: negative or infinite weights, positions that do not fit.
+ * The mean distance a query looks over, sum_j w_ij |i - j|, for each row of weights [..., Tq, Tk]: float64 [..., Tq],
+ * in positions. Errors: negative or infinite weights, positions that do not fit.
  */
 export function attentionDistance(weights: TensorLike, options?: AttentionDistanceOptions): Tensor<"float64"> {
   const subject = "attentionDistance";
   const read = readNumbers(subject, "weights", weights);
   const given = readOptions(subject, options, ["positions", "queryPositions", "keyPositions"]);
   const rank = read.shape.length;
-  if (rank < 2) refuse("shape-mismatch", subject, "weights", "of shape [..., Tq, Tk]", verbatim(`shape ${printedShape(read.shape)}`));
+  if (rank < 2)
+    refuse(
+      "shape-mismatch",
+      subject,
+      "weights",
+      "of shape [..., Tq, Tk]",
+      verbatim(`shape ${printedShape(read.shape)}`),
+    );
   const side = (argument: "queryPositions" | "keyPositions", count: number): Positions => {
     const own = given[argument] === undefined ? "positions" : argument;
     if (given[own] === undefined) return countUp(0, count, subject, argument);
     const positions = readPositions(subject, own, given[own]);
     if (positions.axes !== 1 || positions.count !== count) {
-      refuse("shape-mismatch", subject, own, `${count} positions on one axis`,
-        verbatim(`shape ${printedShape([positions.axes, positions.count])}`));
+      refuse(
+        "shape-mismatch",
+        subject,
+        own,
+        `${count} positions on one axis`,
+        verbatim(`shape ${printedShape([positions.axes, positions.count])}`),
+      );
     }
     return positions;
   };
@@ -66,7 +87,14 @@ export function attentionDistance(weights: TensorLike, options?: AttentionDistan
   const rows = product(shape);
   const frame = new Frame(subject);
   const result = frame.output(rows * 8);
-  frame.run("attention_distance", { weights: frame.input(asFloat32(read.data)), batch: product(read.shape.slice(0, -2)), queries,
-    keys, query_positions: frame.input(queryPositions.data), key_positions: frame.input(keyPositions.data), out: result });
+  frame.run("attention_distance", {
+    weights: frame.input(asFloat32(read.data)),
+    batch: product(read.shape.slice(0, -2)),
+    queries,
+    keys,
+    query_positions: frame.input(queryPositions.data),
+    key_positions: frame.input(keyPositions.data),
+    out: result,
+  });
   return new Tensor(frame.float64(result, rows), shape, "float64");
 }

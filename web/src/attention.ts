@@ -5,7 +5,15 @@ import { readFinite, readFlag, readMask, readOptions, readPositive, readWhole } 
 import { type Positions, type PositionsLike, countUp, readOrder, readPositions } from "./positions.js";
 import { type BiasScheme, type RelateScheme, type RotateScheme, readSchemes } from "./scheme.js";
 import {
-  Tensor, type TensorLike, allowedSize, asFloat32, float32Tensor, product, readArray, readNumbers, readOut,
+  Tensor,
+  type TensorLike,
+  allowedSize,
+  asFloat32,
+  float32Tensor,
+  product,
+  readArray,
+  readNumbers,
+  readOut,
 } from "./tensor.js";
 
 /** Options of {@link attention}. */
@@ -52,7 +60,9 @@ export interface AttentionOptions {
   readonly out?: Float32Array | Tensor;
 }
 
-/** The terms of the scores, each shaped like `weights`: content + relate + bias = scores to the last bit, in that order. */
+/**
+ * The terms of the scores, each shaped like `weights`: content + relate + bias = scores to the last bit, in that order.
+ */
 export interface AttentionTrace {
   /** q . k * scale after rotation. */
   readonly content: Tensor<"float32">;
@@ -78,16 +88,34 @@ export interface AttentionResult {
 }
 
 const kSubject = "attention";
-const kKnown = ["rotate", "bias", "relate", "causal", "window", "prefixLength", "keyMask", "keyLengths", "scale",
-  "queryPositions", "keyPositions", "queryOrder", "keyOrder", "length", "weights", "trace", "allowNonFinite", "out"] as const;
+const kKnown = [
+  "rotate",
+  "bias",
+  "relate",
+  "causal",
+  "window",
+  "prefixLength",
+  "keyMask",
+  "keyLengths",
+  "scale",
+  "queryPositions",
+  "keyPositions",
+  "queryOrder",
+  "keyOrder",
+  "length",
+  "weights",
+  "trace",
+  "allowNonFinite",
+  "out",
+] as const;
 // Named in the documents, not there yet: better said than guessed at.
 const kPlanned = ["mask", "softcap", "sinks", "dtype"];
 
 /**
  * softmax(scores + bias, masked) v, with positions in any of three slots.
  *
- * q is [T, d], [H, T, d] or [B, H, T, d]; k and v have as many axes, heads that divide q's (grouped queries) and may be of
- * another length; v may be of another width. Embed schemes act before, through `embed()`.
+ * q is [T, d], [H, T, d] or [B, H, T, d]; k and v have as many axes, heads that divide q's (grouped queries) and may be
+ * of another length; v may be of another width. Embed schemes act before, through `embed()`.
  *
  * Errors: `shape-mismatch`, `wrong-slot`, `missing-option` (causal with Tq != Tk and nothing that aligns them),
  * `not-finite` inputs, `out-of-range` where finite inputs overflow.
@@ -123,26 +151,61 @@ export function attention(q: TensorLike, k: TensorLike, v: TensorLike, options?:
   const target = readOut(kSubject, given.out, outSize, "float32");
 
   const frame = new Frame(kSubject);
-  const pairs = (wanted: boolean, bytes = 4): Place | undefined => (wanted ? frame.output(pairSize * bytes) : undefined);
+  const pairs = (wanted: boolean, bytes = 4): Place | undefined =>
+    wanted ? frame.output(pairSize * bytes) : undefined;
   const query = frame.input(shapes.q);
   const key = shapes.k === shapes.q ? query : frame.input(shapes.k);
   const value = shapes.v === shapes.k ? key : shapes.v === shapes.q ? query : frame.input(shapes.v);
   const out = frame.output(outSize * 4);
   const lse = frame.output(rows * 4);
   const weights = pairs(wantsWeights);
-  const trace = { content: pairs(wantsTrace), unrotated: pairs(wantsTrace), relate: pairs(wantsTrace), bias: pairs(wantsTrace),
-    scores: pairs(wantsTrace), masked: pairs(wantsTrace, 1) };
+  const trace = {
+    content: pairs(wantsTrace),
+    unrotated: pairs(wantsTrace),
+    relate: pairs(wantsTrace),
+    bias: pairs(wantsTrace),
+    scores: pairs(wantsTrace),
+    masked: pairs(wantsTrace, 1),
+  };
   frame.run("attention", {
-    q: query, k: key, v: value, batch, heads, kv_heads: kvHeads, queries, keys, width, value_width: valueWidth,
-    rotate: frame.schemes(rotate), bias: frame.schemes(bias), relate: frame.schemes(relate),
-    query_positions: frame.input(places.query.data), query_axes: places.query.axes,
-    key_positions: frame.input(places.key.data), key_axes: places.key.axes,
-    query_order: frame.inputIf(places.queryOrder), key_order: frame.inputIf(places.keyOrder), length, scale,
-    causal: causal === true || align !== undefined, window_left: left, window_right: right, prefix_length: prefix,
-    key_mask: frame.inputIf(keyMask?.data), key_mask_batched: keyMask?.shape.length === 2,
-    key_lengths: frame.inputIf(keyLengths), allow_non_finite: allowNonFinite, out, lse, weights,
-    trace_content: trace.content, trace_unrotated: trace.unrotated, trace_relate: trace.relate, trace_bias: trace.bias,
-    trace_scores: trace.scores, trace_masked: trace.masked,
+    q: query,
+    k: key,
+    v: value,
+    batch,
+    heads,
+    kv_heads: kvHeads,
+    queries,
+    keys,
+    width,
+    value_width: valueWidth,
+    rotate: frame.schemes(rotate),
+    bias: frame.schemes(bias),
+    relate: frame.schemes(relate),
+    query_positions: frame.input(places.query.data),
+    query_axes: places.query.axes,
+    key_positions: frame.input(places.key.data),
+    key_axes: places.key.axes,
+    query_order: frame.inputIf(places.queryOrder),
+    key_order: frame.inputIf(places.keyOrder),
+    length,
+    scale,
+    causal: causal === true || align !== undefined,
+    window_left: left,
+    window_right: right,
+    prefix_length: prefix,
+    key_mask: frame.inputIf(keyMask?.data),
+    key_mask_batched: keyMask?.shape.length === 2,
+    key_lengths: frame.inputIf(keyLengths),
+    allow_non_finite: allowNonFinite,
+    out,
+    lse,
+    weights,
+    trace_content: trace.content,
+    trace_unrotated: trace.unrotated,
+    trace_relate: trace.relate,
+    trace_bias: trace.bias,
+    trace_scores: trace.scores,
+    trace_masked: trace.masked,
   });
 
   const pair = (place: Place): Tensor<"float32"> => float32Tensor(frame.float32(place, pairSize), pairShape);
@@ -150,9 +213,18 @@ export function attention(q: TensorLike, k: TensorLike, v: TensorLike, options?:
     out: float32Tensor(frame.float32(out, outSize, target as Float32Array | undefined), outShape),
     lse: float32Tensor(frame.float32(lse, rows), [...leading, queries]),
     ...(weights === undefined ? {} : { weights: pair(weights) }),
-    ...(wantsTrace ? { trace: { content: pair(trace.content!), unrotated: pair(trace.unrotated!), relate: pair(trace.relate!),
-      bias: pair(trace.bias!), scores: pair(trace.scores!),
-      masked: new Tensor(frame.uint8(trace.masked!, pairSize), pairShape, "bool") } } : {}),
+    ...(wantsTrace
+      ? {
+          trace: {
+            content: pair(trace.content!),
+            unrotated: pair(trace.unrotated!),
+            relate: pair(trace.relate!),
+            bias: pair(trace.bias!),
+            scores: pair(trace.scores!),
+            masked: new Tensor(frame.uint8(trace.masked!, pairSize), pairShape, "bool"),
+          },
+        }
+      : {}),
   };
 }
 
@@ -160,8 +232,16 @@ function refusePlanned(options: object): void {
   for (const name of kPlanned) {
     const value = (options as Record<string, unknown>)[name];
     if (value === undefined || (name === "dtype" && value === "float32")) continue;
-    throw refusal({ code: "unsupported", subject: kSubject, argument: name, allowed: "left out for now", given: String(typeof value) },
-      `attention: ${name}${name === "dtype" ? " other than \"float32\"" : ""} is not there yet`);
+    throw refusal(
+      {
+        code: "unsupported",
+        subject: kSubject,
+        argument: name,
+        allowed: "left out for now",
+        given: String(typeof value),
+      },
+      `attention: ${name}${name === "dtype" ? ' other than "float32"' : ""} is not there yet`,
+    );
   }
 }
 
@@ -182,43 +262,95 @@ interface Operands {
 }
 
 function readOperands(q: unknown, k: unknown, v: unknown): Operands {
-  const [query, key, value] = ([["q", q], ["k", k], ["v", v]] as const).map(([argument, array]) => {
+  const [query, key, value] = (
+    [
+      ["q", q],
+      ["k", k],
+      ["v", v],
+    ] as const
+  ).map(([argument, array]) => {
     const read = readNumbers(kSubject, argument, array);
     if (!read.shaped) {
-      refuse("shape-mismatch", kSubject, argument, "an array with a shape, such as tensor(data, [T, d])",
-        verbatim(`a bare array of ${read.data.length} elements`));
+      refuse(
+        "shape-mismatch",
+        kSubject,
+        argument,
+        "an array with a shape, such as tensor(data, [T, d])",
+        verbatim(`a bare array of ${read.data.length} elements`),
+      );
     }
     return read;
   }) as [ReturnType<typeof readNumbers>, ReturnType<typeof readNumbers>, ReturnType<typeof readNumbers>];
   const rank = query.shape.length;
   if (rank < 2 || rank > 4) {
-    refuse("shape-mismatch", kSubject, "q", "of shape [T, d], [H, T, d] or [B, H, T, d]", verbatim(`shape ${printedShape(query.shape)}`));
+    refuse(
+      "shape-mismatch",
+      kSubject,
+      "q",
+      "of shape [T, d], [H, T, d] or [B, H, T, d]",
+      verbatim(`shape ${printedShape(query.shape)}`),
+    );
   }
   const batch = rank === 4 ? query.shape[0]! : 1;
   const heads = rank >= 3 ? query.shape[rank - 3]! : 1;
   const [queries, width] = query.shape.slice(-2) as [number, number];
   const fit = (argument: string, shape: readonly number[], fixed: readonly string[], fits: boolean): void => {
     if (!fits) {
-      refuse("shape-mismatch", kSubject, argument, `of shape [${fixed.join(", ")}]`, verbatim(`shape ${printedShape(shape)}`));
+      refuse(
+        "shape-mismatch",
+        kSubject,
+        argument,
+        `of shape [${fixed.join(", ")}]`,
+        verbatim(`shape ${printedShape(shape)}`),
+      );
     }
   };
   const lead = rank === 4 ? [String(batch)] : [];
   const someHeads = rank >= 3 ? ["heads"] : [];
-  const kvHeads = rank >= 3 ? key.shape[key.shape.length - 3] ?? 0 : 1;
+  const kvHeads = rank >= 3 ? (key.shape[key.shape.length - 3] ?? 0) : 1;
   const keys = key.shape[key.shape.length - 2] ?? 0;
   const valueWidth = value.shape[value.shape.length - 1] ?? 0;
-  fit("k", key.shape, [...lead, ...someHeads, "Tk", String(width)], key.shape.length === rank
-    && (rank < 4 || key.shape[0] === batch) && key.shape[rank - 1] === width);
+  fit(
+    "k",
+    key.shape,
+    [...lead, ...someHeads, "Tk", String(width)],
+    key.shape.length === rank && (rank < 4 || key.shape[0] === batch) && key.shape[rank - 1] === width,
+  );
   if (kvHeads !== heads && (kvHeads === 0 || heads % kvHeads !== 0)) {
-    refuse("shape-mismatch", kSubject, "k", `of a number of heads that divides q's ${heads}`, verbatim(`${kvHeads} heads`));
+    refuse(
+      "shape-mismatch",
+      kSubject,
+      "k",
+      `of a number of heads that divides q's ${heads}`,
+      verbatim(`${kvHeads} heads`),
+    );
   }
-  fit("v", value.shape, [...lead, ...(rank >= 3 ? [String(kvHeads)] : []), String(keys), "dv"], value.shape.length === rank
-    && (rank < 4 || value.shape[0] === batch) && (rank < 3 || value.shape[rank - 3] === kvHeads) && value.shape[rank - 2] === keys);
+  fit(
+    "v",
+    value.shape,
+    [...lead, ...(rank >= 3 ? [String(kvHeads)] : []), String(keys), "dv"],
+    value.shape.length === rank &&
+      (rank < 4 || value.shape[0] === batch) &&
+      (rank < 3 || value.shape[rank - 3] === kvHeads) &&
+      value.shape[rank - 2] === keys,
+  );
   // The same array given twice is moved in once.
   const q32 = asFloat32(query.data);
   const k32 = key.data === query.data ? q32 : asFloat32(key.data);
   const v32 = value.data === key.data ? k32 : value.data === query.data ? q32 : asFloat32(value.data);
-  return { q: q32, k: k32, v: v32, leading: query.shape.slice(0, -2), batch, heads, kvHeads, queries, keys, width, valueWidth };
+  return {
+    q: q32,
+    k: k32,
+    v: v32,
+    leading: query.shape.slice(0, -2),
+    batch,
+    heads,
+    kvHeads,
+    queries,
+    keys,
+    width,
+    valueWidth,
+  };
 }
 
 // ---------------------------------------------------------------- who sees whom
@@ -244,14 +376,28 @@ function readPlaces(given: Given, queries: number, keys: number, causal: Causal)
     if (given[argument] === undefined) return countUp(first, count, kSubject, argument);
     const positions = readPositions(kSubject, argument, given[argument]);
     if (positions.count !== count) {
-      refuse("shape-mismatch", kSubject, argument, `${count} in number, one a token`, verbatim(String(positions.count)));
+      refuse(
+        "shape-mismatch",
+        kSubject,
+        argument,
+        `${count} in number, one a token`,
+        verbatim(String(positions.count)),
+      );
     }
     return positions;
   };
   if (causal === true && queries !== keys && given.queryPositions === undefined && given.queryOrder === undefined) {
-    throw refusal({ code: "missing-option", subject: kSubject, argument: "causal", allowed: '"top-left" or "bottom-right"',
-      given: "true" },
-    `attention: with ${queries} queries and ${keys} keys causal must be "top-left" or "bottom-right", or queryPositions given`);
+    throw refusal(
+      {
+        code: "missing-option",
+        subject: kSubject,
+        argument: "causal",
+        allowed: '"top-left" or "bottom-right"',
+        given: "true",
+      },
+      `attention: with ${queries} queries and ${keys} keys causal must be "top-left" or "bottom-right", ` +
+        "or queryPositions given",
+    );
   }
   const first = causal === "bottom-right" ? keys - queries : 0;
   const query = side("queryPositions", queries, first);
@@ -259,7 +405,8 @@ function readPlaces(given: Given, queries: number, keys: number, causal: Causal)
   let queryOrder = readOrder(kSubject, "queryOrder", given.queryOrder, queries);
   const keyOrder = readOrder(kSubject, "keyOrder", given.keyOrder, keys);
   // Positions of several axes have no order of their own: then the index counts, aligned as asked.
-  if (queryOrder === undefined && first !== 0 && query.axes > 1) queryOrder = countUp(first, queries, kSubject, "queryOrder").data;
+  if (queryOrder === undefined && first !== 0 && query.axes > 1)
+    queryOrder = countUp(first, queries, kSubject, "queryOrder").data;
   return { query, key, queryOrder, keyOrder };
 }
 
@@ -291,12 +438,22 @@ function before(x: number): number {
   return new Float64Array(bits.buffer)[0]!;
 }
 
-function readKeyMask(value: unknown, batch: number, keys: number): { data: Uint8Array; shape: readonly number[] } | undefined {
+function readKeyMask(
+  value: unknown,
+  batch: number,
+  keys: number,
+): { data: Uint8Array; shape: readonly number[] } | undefined {
   if (value === undefined) return undefined;
   const mask = readMask(kSubject, "keyMask", value, 2);
   const [last, first] = [mask.shape[mask.shape.length - 1], mask.shape[0]];
   if (last !== keys || (mask.shape.length === 2 && first !== batch)) {
-    refuse("shape-mismatch", kSubject, "keyMask", `of shape [${keys}] or [${batch}, ${keys}]`, verbatim(`shape ${printedShape(mask.shape)}`));
+    refuse(
+      "shape-mismatch",
+      kSubject,
+      "keyMask",
+      `of shape [${keys}] or [${batch}, ${keys}]`,
+      verbatim(`shape ${printedShape(mask.shape)}`),
+    );
   }
   return mask;
 }
@@ -304,10 +461,12 @@ function readKeyMask(value: unknown, batch: number, keys: number): { data: Uint8
 function readKeyLengths(value: unknown, batch: number, keys: number): Float64Array | undefined {
   if (value === undefined) return undefined;
   const allowed = `${batch} whole numbers from 0 to ${keys}, one a batch entry`;
-  const { data, shape } = typeof value === "number" ? { data: [value], shape: [1] }
-    : readArray(kSubject, "keyLengths", value);
+  const { data, shape } =
+    typeof value === "number" ? { data: [value], shape: [1] } : readArray(kSubject, "keyLengths", value);
   if (shape.length !== 1 || shape[0] !== batch) {
     refuse("shape-mismatch", kSubject, "keyLengths", allowed, verbatim(`shape ${printedShape(shape)}`));
   }
-  return Float64Array.from(data as ArrayLike<number>, (length) => readWhole(kSubject, "keyLengths", length, allowed, keys));
+  return Float64Array.from(data as ArrayLike<number>, (length) =>
+    readWhole(kSubject, "keyLengths", length, allowed, keys),
+  );
 }

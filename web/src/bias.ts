@@ -33,8 +33,13 @@ export function bias(scheme: BiasScheme | readonly BiasScheme[], options: BiasOp
   const total = sized[0]?.heads ?? 1;
   for (const spec of sized) {
     if (spec.heads !== total) {
-      refuse("shape-mismatch", subject, "scheme", `schemes of the same number of heads, as ${total}`,
-        verbatim(`${spec.descriptor.name} of ${spec.heads} heads`));
+      refuse(
+        "shape-mismatch",
+        subject,
+        "scheme",
+        `schemes of the same number of heads, as ${total}`,
+        verbatim(`${spec.descriptor.name} of ${spec.heads} heads`),
+      );
     }
   }
   const heads = given.heads === undefined ? undefined : readHeads(subject, given.heads, total);
@@ -45,9 +50,18 @@ export function bias(scheme: BiasScheme | readonly BiasScheme[], options: BiasOp
 
   const frame = new Frame(subject);
   const result = frame.output(size * 4);
-  frame.run("bias", { schemes: frame.schemes(specs), query_positions: frame.input(queries.data), query_axes: queries.axes,
-    queries: queries.count, key_positions: frame.input(keys.data), key_axes: keys.axes, keys: keys.count,
-    heads: frame.inputIf(heads), head_count: count, out: result });
+  frame.run("bias", {
+    schemes: frame.schemes(specs),
+    query_positions: frame.input(queries.data),
+    query_axes: queries.axes,
+    queries: queries.count,
+    key_positions: frame.input(keys.data),
+    key_axes: keys.axes,
+    keys: keys.count,
+    heads: frame.inputIf(heads),
+    head_count: count,
+    out: result,
+  });
   return float32Tensor(frame.float32(result, size, out as Float32Array | undefined), shape);
 }
 
@@ -82,8 +96,16 @@ export function relativeIndex(scheme: BiasScheme | RelateScheme, options: Relati
 
   const frame = new Frame(subject);
   const result = frame.output(size * 4);
-  frame.run("relative_index", { scheme: frame.scheme(spec), query_positions: frame.input(queries.data),
-    query_axes: queries.axes, queries: queries.count, key_positions: frame.input(keys.data), key_axes: keys.axes,
-    keys: keys.count, raw, out: result });
+  frame.run("relative_index", {
+    scheme: frame.scheme(spec),
+    query_positions: frame.input(queries.data),
+    query_axes: queries.axes,
+    queries: queries.count,
+    key_positions: frame.input(keys.data),
+    key_axes: keys.axes,
+    keys: keys.count,
+    raw,
+    out: result,
+  });
   return new Tensor(frame.int32(result, size), shape, "int32");
 }

@@ -4,7 +4,16 @@ import { Frame } from "./module.js";
 import { readChoice, readFinite, readFlag, readOptions, readPositive, readSeed } from "./options.js";
 import { type PositionsLike, countUp, readPositions } from "./positions.js";
 import { type EmbedScheme, readScheme } from "./scheme.js";
-import { Tensor, type TensorLike, allowedSize, asFloat32, float32Tensor, product, readNumbers, readOut } from "./tensor.js";
+import {
+  Tensor,
+  type TensorLike,
+  allowedSize,
+  asFloat32,
+  float32Tensor,
+  product,
+  readNumbers,
+  readOut,
+} from "./tensor.js";
 
 /** Options of {@link encode}. */
 export interface EncodeOptions {
@@ -20,10 +29,26 @@ export interface EncodeOptions {
  * The table of an embed scheme: p(i) for each position, [T, dim], float32 unless `dtype` says otherwise.
  * Errors: `wrong-slot`, `out-of-range` positions, `too-large`.
  */
-export function encode(scheme: EmbedScheme, positions: PositionsLike, options: EncodeOptions & { readonly dtype: "float64" }): Tensor<"float64">;
-export function encode(scheme: EmbedScheme, positions: PositionsLike, options?: EncodeOptions & { readonly dtype?: "float32" }): Tensor<"float32">;
-export function encode(scheme: EmbedScheme, positions: PositionsLike, options: EncodeOptions): Tensor<"float32" | "float64">;
-export function encode(scheme: EmbedScheme, positions: PositionsLike, options?: EncodeOptions): Tensor<"float32" | "float64"> {
+export function encode(
+  scheme: EmbedScheme,
+  positions: PositionsLike,
+  options: EncodeOptions & { readonly dtype: "float64" },
+): Tensor<"float64">;
+export function encode(
+  scheme: EmbedScheme,
+  positions: PositionsLike,
+  options?: EncodeOptions & { readonly dtype?: "float32" },
+): Tensor<"float32">;
+export function encode(
+  scheme: EmbedScheme,
+  positions: PositionsLike,
+  options: EncodeOptions,
+): Tensor<"float32" | "float64">;
+export function encode(
+  scheme: EmbedScheme,
+  positions: PositionsLike,
+  options?: EncodeOptions,
+): Tensor<"float32" | "float64"> {
   const subject = "encode";
   const spec = readScheme(subject, "scheme", scheme, ["embed"]);
   const given = readOptions(subject, options, ["dtype", "length", "out"]);
@@ -37,9 +62,17 @@ export function encode(scheme: EmbedScheme, positions: PositionsLike, options?: 
 
   const frame = new Frame(subject);
   const result = frame.output(size * (wide ? 8 : 4));
-  frame.run("encode", { scheme: frame.scheme(spec), positions: frame.input(data), axes, tokens: count, length, float64: wide,
-    out: result });
-  return wide ? new Tensor(frame.float64(result, size, out as Float64Array | undefined), shape, "float64")
+  frame.run("encode", {
+    scheme: frame.scheme(spec),
+    positions: frame.input(data),
+    axes,
+    tokens: count,
+    length,
+    float64: wide,
+    out: result,
+  });
+  return wide
+    ? new Tensor(frame.float64(result, size, out as Float64Array | undefined), shape, "float64")
     : float32Tensor(frame.float32(result, size, out as Float32Array | undefined), shape);
 }
 
@@ -73,8 +106,17 @@ export function embed(x: TensorLike, scheme: EmbedScheme, options?: EmbedOptions
   const subject = "embed";
   const read = readNumbers(subject, "x", x);
   const spec = readScheme(subject, "scheme", scheme, ["embed"]);
-  const given = readOptions(subject, options, ["positions", "scale", "alpha", "mode", "dropout", "seed", "length",
-    "allowNonFinite", "out"]);
+  const given = readOptions(subject, options, [
+    "positions",
+    "scale",
+    "alpha",
+    "mode",
+    "dropout",
+    "seed",
+    "length",
+    "allowNonFinite",
+    "out",
+  ]);
   const concat = readChoice(subject, "mode", given.mode, ["add", "concat"], "add") === "concat";
   const allowedScale = 'a number, or "sqrt"';
   // NaN stands for the square root of the width, which the core takes.
@@ -93,13 +135,26 @@ export function embed(x: TensorLike, scheme: EmbedScheme, options?: EmbedOptions
   const width = shape[rank - 1]!;
   const tokens = shape[rank - 2]!;
   if (rank < 2 || !Number.isInteger(tokens) || (!concat && width !== spec.width)) {
-    refuse("shape-mismatch", subject, "x", `of shape [..., T, ${concat ? "width" : spec.width}]`,
-      verbatim(read.shaped ? `shape ${printedShape(read.shape)}` : `${read.data.length} elements`));
+    refuse(
+      "shape-mismatch",
+      subject,
+      "x",
+      `of shape [..., T, ${concat ? "width" : spec.width}]`,
+      verbatim(read.shaped ? `shape ${printedShape(read.shape)}` : `${read.data.length} elements`),
+    );
   }
-  const positions = given.positions === undefined ? countUp(0, tokens, subject, "positions")
-    : readPositions(subject, "positions", given.positions);
+  const positions =
+    given.positions === undefined
+      ? countUp(0, tokens, subject, "positions")
+      : readPositions(subject, "positions", given.positions);
   if (positions.count !== tokens) {
-    refuse("shape-mismatch", subject, "positions", `${tokens} in number, one a token of x`, verbatim(`${positions.count}`));
+    refuse(
+      "shape-mismatch",
+      subject,
+      "positions",
+      `${tokens} in number, one a token of x`,
+      verbatim(`${positions.count}`),
+    );
   }
   const batch = product(shape.slice(0, -2));
   const resultShape = [...shape.slice(0, -1), concat ? width + spec.width : width];
@@ -108,8 +163,22 @@ export function embed(x: TensorLike, scheme: EmbedScheme, options?: EmbedOptions
 
   const frame = new Frame(subject);
   const result = frame.output(size * 4);
-  frame.run("embed", { scheme: frame.scheme(spec), positions: frame.input(positions.data), axes: positions.axes, tokens, length,
-    batch, width, x: frame.input(asFloat32(read.data)), scale, alpha, concat, dropout, seed,
-    allow_non_finite: allowNonFinite, out: result });
+  frame.run("embed", {
+    scheme: frame.scheme(spec),
+    positions: frame.input(positions.data),
+    axes: positions.axes,
+    tokens,
+    length,
+    batch,
+    width,
+    x: frame.input(asFloat32(read.data)),
+    scale,
+    alpha,
+    concat,
+    dropout,
+    seed,
+    allow_non_finite: allowNonFinite,
+    out: result,
+  });
   return float32Tensor(frame.float32(result, size, out as Float32Array | undefined), resultShape);
 }

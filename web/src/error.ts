@@ -1,11 +1,24 @@
-// What the package throws: one name, PosencError, over two classes, so that a RangeError is a RangeError and a TypeError
-// a TypeError. Messages about values come from the core; those about shapes and kinds are made here.
+// What the package throws: one name, PosencError, over two classes, so that a RangeError is a RangeError and a
+// TypeError a TypeError. Messages about values come from the core; those about shapes and kinds are made here.
 
 /** The stable words of {@link PosencError.code}. */
 export type ErrorCode =
-  | "not-a-number" | "not-integer" | "not-finite" | "out-of-range" | "shape-mismatch" | "missing-option"
-  | "unknown-option" | "unknown-choice" | "wrong-slot" | "too-large" | "detached" | "invalid-file" | "unsupported"
-  | "out-of-memory" | "worker-lost" | "internal";
+  | "not-a-number"
+  | "not-integer"
+  | "not-finite"
+  | "out-of-range"
+  | "shape-mismatch"
+  | "missing-option"
+  | "unknown-option"
+  | "unknown-choice"
+  | "wrong-slot"
+  | "too-large"
+  | "detached"
+  | "invalid-file"
+  | "unsupported"
+  | "out-of-memory"
+  | "worker-lost"
+  | "internal";
 
 /** What is known of a refusal; all but `code` may be empty where there is nothing to say. */
 export interface Refusal {
@@ -21,8 +34,8 @@ export interface Refusal {
 }
 
 /**
- * The one error of this package: a RangeError for `out-of-range`, `too-large` and `out-of-memory`, else a TypeError, and
- * in both cases `instanceof PosencError`. After it the next valid call works.
+ * The one error of this package: a RangeError for `out-of-range`, `too-large` and `out-of-memory`, else a TypeError,
+ * and in both cases `instanceof PosencError`. After it the next valid call works.
  */
 export interface PosencError extends Error, Refusal {
   readonly name: "PosencError";
@@ -83,7 +96,8 @@ export const PosencError = class PosencError {
 /** Makes the error of a refusal. `text` replaces the usual sentence where it would read badly. */
 export function refusal(what: Refusal, text: string = message(what), options?: ErrorOptions): PosencError {
   const made = kRangeCodes.has(what.code)
-    ? new PosencRangeError(what, text, options) : new PosencTypeError(what, text, options);
+    ? new PosencRangeError(what, text, options)
+    : new PosencTypeError(what, text, options);
   return made as unknown as PosencError;
 }
 
@@ -101,10 +115,12 @@ export function refuseMissing(subject: string, argument: string, allowed: string
 export function refuseUnknown(subject: string, option: string, known: readonly string[]): never {
   const guess = nearest(option, known);
   const allowed = known.length === 0 ? "no option" : `one of ${known.join(", ")}`;
-  const hint = guess === undefined ? `it takes ${known.length === 0 ? "none" : known.join(", ")}`
-    : `did you mean ${guess}?`;
-  throw refusal({ code: "unknown-option", subject, argument: option, allowed, given: option },
-    `${subject}: there is no option ${option}, ${hint}`);
+  const hint =
+    guess === undefined ? `it takes ${known.length === 0 ? "none" : known.join(", ")}` : `did you mean ${guess}?`;
+  throw refusal(
+    { code: "unknown-option", subject, argument: option, allowed, given: option },
+    `${subject}: there is no option ${option}, ${hint}`,
+  );
 }
 
 // Text that errors print as it stands, where the value itself would say less.
@@ -121,13 +137,20 @@ export function verbatim(text: string): object {
 export function printed(value: unknown): string {
   if (value instanceof Verbatim) return value.text;
   switch (typeof value) {
-    case "string": return JSON.stringify(value.length > 40 ? `${value.slice(0, 40)}…` : value);
-    case "bigint": return `${value}n`;
-    case "number": return Object.is(value, -0) ? "0" : String(value);
-    case "function": return "a function";
-    case "symbol": return "a symbol";
-    case "object": break;
-    default: return String(value);
+    case "string":
+      return JSON.stringify(value.length > 40 ? `${value.slice(0, 40)}…` : value);
+    case "bigint":
+      return `${value}n`;
+    case "number":
+      return Object.is(value, -0) ? "0" : String(value);
+    case "function":
+      return "a function";
+    case "symbol":
+      return "a symbol";
+    case "object":
+      break;
+    default:
+      return String(value);
   }
   if (value === null) return "null";
   if (Array.isArray(value)) return `an array of length ${value.length}`;
@@ -177,7 +200,8 @@ function distance(a: string, b: string): number {
     for (let j = 1; j <= b.length; j++) {
       const same = a[i - 1] === b[j - 1];
       row[j] = Math.min(above[j]! + 1, row[j - 1]! + 1, above[j - 1]! + (same ? 0 : 1));
-      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) row[j] = Math.min(row[j]!, before[j - 2]! + 1);
+      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1])
+        row[j] = Math.min(row[j]!, before[j - 2]! + 1);
     }
     before = above;
     above = row;

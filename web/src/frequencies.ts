@@ -44,6 +44,9 @@ export function frequencies(scheme: EmbedScheme | RotateScheme, options?: Freque
   const frame = new Frame(subject);
   frame.run("frequencies", { scheme: frame.scheme(spec), length });
   const report = frame.json() as Report;
-  return { ...report, inverse: Float64Array.from(report.inverse),
-    wavelength: Float64Array.from(report.wavelength, (length) => length ?? Infinity) };
+  return {
+    ...report,
+    inverse: Float64Array.from(report.inverse),
+    wavelength: Float64Array.from(report.wavelength, (length) => length ?? Infinity),
+  };
 }

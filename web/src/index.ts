@@ -1,15 +1,41 @@
-// posenc: positional encodings of Transformers and the attention they feed. This file is the catalogue of what is exported.
+// posenc: positional encodings of Transformers and the attention they feed. This file is the catalogue of what is
+// exported.
 export { type Info, type InitOptions, info, init, ready } from "./module.js";
 export { type ErrorCode, PosencError, type PosencErrorClass, type Refusal } from "./error.js";
 export {
-  type DType, type Element, type Nested, type NestedNumbers, type NumberArray, type Shaped, Tensor, type TensorLike, tensor,
+  type DType,
+  type Element,
+  type Nested,
+  type NestedNumbers,
+  type NumberArray,
+  type Shaped,
+  Tensor,
+  type TensorLike,
+  tensor,
 } from "./tensor.js";
 export {
-  type MultimodalPart, type PaddedPositionsOptions, type PositionsLike, arange, fairseqPositions, grid, multimodalPositions,
+  type MultimodalPart,
+  type PaddedPositionsOptions,
+  type PositionsLike,
+  arange,
+  fairseqPositions,
+  grid,
+  multimodalPositions,
   paddedPositions,
 } from "./positions.js";
 export type {
-  BiasScheme, Claim, Descriptor, EmbedScheme, Param, ParamKind, RelateScheme, RotateScheme, Scheme, SchemeJSON, Slot, TableJSON,
+  BiasScheme,
+  Claim,
+  Descriptor,
+  EmbedScheme,
+  Param,
+  ParamKind,
+  RelateScheme,
+  RotateScheme,
+  Scheme,
+  SchemeJSON,
+  Slot,
+  TableJSON,
 } from "./scheme.js";
 export * from "./schemes.gen.js";
 export { fromJSON } from "./catalogue.js";

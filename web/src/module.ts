@@ -1,6 +1,6 @@
-// The one place that imports the Emscripten glue and touches its heap: compilation on first use, the power-on self-test,
-// and frames that carry arguments in and results out in whole blocks. No view of the heap ever leaves this file, for one
-// taken before the memory grows silently has length 0.
+// The one place that imports the Emscripten glue and touches its heap: compilation on first use, the power-on
+// self-test, and frames that carry arguments in and results out in whole blocks. No view of the heap ever leaves this
+// file, for one taken before the memory grows silently has length 0.
 import { bytes as wasmBase64 } from "../../build/wasm/posenc_bytes.mjs";
 import createSimd, { type PosencModule as Glue } from "../../build/wasm/posenc_glue.mjs";
 import { fromBase64 } from "./base64.js";
@@ -54,9 +54,9 @@ interface Core {
   readonly glue: Glue;
   readonly schemes: readonly CatalogueEntry[];
   readonly calls: ReadonlyMap<string, CallLayout>;
-  block: number;     // as the allocator gave it
-  arena: number;     // the same, aligned to 16
-  capacity: number;  // bytes from arena
+  block: number; // as the allocator gave it
+  arena: number; // the same, aligned to 16
+  capacity: number; // bytes from arena
 }
 
 let settings: InitOptions = {};
@@ -67,8 +67,8 @@ let loading: Promise<void> | undefined;
 
 // Read while the classic script is evaluated: later there is no current script.
 const classic = typeof POSENC_CLASSIC !== "undefined" && POSENC_CLASSIC === true;
-const ownScript = classic && typeof document !== "undefined"
-  ? (document.currentScript as HTMLScriptElement | null)?.src : undefined;
+const ownScript =
+  classic && typeof document !== "undefined" ? (document.currentScript as HTMLScriptElement | null)?.src : undefined;
 
 /**
  * Records a forced back end, other bytes or the place of the plain-JavaScript build; synchronous, optional, before the
@@ -77,20 +77,28 @@ const ownScript = classic && typeof document !== "undefined"
 export function init(options: InitOptions = {}): void {
   if (typeof options !== "object" || options === null) refuse("not-a-number", "init", "options", "an object", options);
   for (const key of Object.keys(options)) {
-    if (!["backend", "wasm", "fallbackUrl"].includes(key)) refuseUnknown("init", key, ["backend", "wasm", "fallbackUrl"]);
+    if (!["backend", "wasm", "fallbackUrl"].includes(key))
+      refuseUnknown("init", key, ["backend", "wasm", "fallbackUrl"]);
   }
   const { backend, wasm, fallbackUrl }: { readonly [K in keyof InitOptions]: unknown } = options;
   if (backend !== undefined && backend !== "simd" && backend !== "js") {
     refuse("unknown-choice", "init", "backend", '"simd" or "js"', backend);
   }
-  if (wasm !== undefined && !isModule(wasm) && !ArrayBuffer.isView(wasm) && !((wasm as object | null) instanceof ArrayBuffer)) {
+  if (
+    wasm !== undefined &&
+    !isModule(wasm) &&
+    !ArrayBuffer.isView(wasm) &&
+    !((wasm as object | null) instanceof ArrayBuffer)
+  ) {
     refuse("not-a-number", "init", "wasm", "the bytes of the module or a WebAssembly.Module", wasm);
   }
   if (fallbackUrl !== undefined && typeof fallbackUrl !== "string" && !(fallbackUrl instanceof URL)) {
     refuse("not-a-number", "init", "fallbackUrl", "a string or a URL", fallbackUrl);
   }
-  const same = backend === settings.backend && wasm === settings.wasm
-    && String(fallbackUrl ?? "") === String(settings.fallbackUrl ?? "");
+  const same =
+    backend === settings.backend &&
+    wasm === settings.wasm &&
+    String(fallbackUrl ?? "") === String(settings.fallbackUrl ?? "");
   if (same || (source !== undefined && backend === source.backend && wasm === undefined)) return;
   if (source !== undefined || loading !== undefined) {
     refuse("unsupported", "init", "options", "given before the first use", options);
@@ -147,15 +155,16 @@ function wasmBytes(): BufferSource {
 function simdSource(module: WebAssembly.Module): Source {
   return {
     backend: "simd",
-    make: () => createSimd({
-      instantiateWasm(imports, receive) {
-        const instance = new WebAssembly.Instance(module, imports);
-        receive(instance, module);
-        return instance.exports;
-      },
-      print: () => undefined,
-      printErr: () => undefined,
-    }),
+    make: () =>
+      createSimd({
+        instantiateWasm(imports, receive) {
+          const instance = new WebAssembly.Instance(module, imports);
+          receive(instance, module);
+          return instance.exports;
+        },
+        print: () => undefined,
+        printErr: () => undefined,
+      }),
   };
 }
 
@@ -189,7 +198,7 @@ function adopt(candidate: Source): void {
 
 function current(): Core {
   if (core !== undefined) return core;
-  if (source !== undefined) return core = start(source.make());
+  if (source !== undefined) return (core = start(source.make()));
   if (failure !== undefined) throw failure;
   try {
     if (settings.backend === "js") throw new Error("the plain-JavaScript build was asked for");
@@ -204,9 +213,17 @@ function current(): Core {
 
 function notReady(cause: unknown): PosencError {
   const why = cause instanceof Error ? cause.message : String(cause);
-  return refusal({ code: "unsupported", subject: "posenc", argument: "backend",
-    allowed: "made ready first by `await ready()`", given: why },
-  `posenc: cannot start synchronously here (${why}); call \`await ready()\` once before the first use`, { cause });
+  return refusal(
+    {
+      code: "unsupported",
+      subject: "posenc",
+      argument: "backend",
+      allowed: "made ready first by `await ready()`",
+      given: why,
+    },
+    `posenc: cannot start synchronously here (${why}); call \`await ready()\` once before the first use`,
+    { cause },
+  );
 }
 
 async function load(): Promise<void> {
@@ -227,9 +244,17 @@ async function load(): Promise<void> {
       failure = notReady(error);
     }
     if (settings.backend === "simd") {
-      throw refusal({ code: "unsupported", subject: "posenc", argument: "backend",
-        allowed: '"js" where WebAssembly SIMD cannot be had', given: failure?.given ?? "" },
-      `posenc: WebAssembly SIMD cannot be had here (${failure?.given ?? "refused"})`, { cause: failure });
+      throw refusal(
+        {
+          code: "unsupported",
+          subject: "posenc",
+          argument: "backend",
+          allowed: '"js" where WebAssembly SIMD cannot be had',
+          given: failure?.given ?? "",
+        },
+        `posenc: WebAssembly SIMD cannot be had here (${failure?.given ?? "refused"})`,
+        { cause: failure },
+      );
     }
   }
   try {
@@ -237,9 +262,17 @@ async function load(): Promise<void> {
     adopt({ backend: "js", make: () => createJs({ print: () => undefined, printErr: () => undefined }) });
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    throw refusal({ code: "unsupported", subject: "posenc", argument: "fallbackUrl",
-      allowed: "the address of the plain-JavaScript build", given: why },
-    `posenc: neither WebAssembly SIMD nor the plain-JavaScript build can be had here (${why})`, { cause: error });
+    throw refusal(
+      {
+        code: "unsupported",
+        subject: "posenc",
+        argument: "fallbackUrl",
+        allowed: "the address of the plain-JavaScript build",
+        given: why,
+      },
+      `posenc: neither WebAssembly SIMD nor the plain-JavaScript build can be had here (${why})`,
+      { cause: error },
+    );
   }
 }
 
@@ -248,8 +281,10 @@ type CreateModule = typeof createSimd;
 async function loadFallback(): Promise<CreateModule> {
   const url = settings.fallbackUrl;
   if (!classic) {
-    const module = url === undefined ? await import("../../build/wasm/posenc_fallback.mjs")
-      : await import(/* @vite-ignore */ /* webpackIgnore: true */ String(url)) as { default: CreateModule };
+    const module =
+      url === undefined
+        ? await import("../../build/wasm/posenc_fallback.mjs")
+        : ((await import(/* @vite-ignore */ /* webpackIgnore: true */ String(url))) as { default: CreateModule });
     return module.default as CreateModule;
   }
   const address = url === undefined ? ownScript && new URL("fallback.classic.js", ownScript).href : String(url);
@@ -290,7 +325,7 @@ const kKeptBytes = 2 ** 29;
 
 /** A block of the frame: its place is known only when the frame runs. */
 export interface Place {
-  readonly head: boolean;  // among the cells, else among the data
+  readonly head: boolean; // among the cells, else among the data
   readonly offset: number; // bytes
 }
 
@@ -300,20 +335,22 @@ export type Elements = Float32Array | Float64Array | Int32Array | Uint8Array;
 export interface SpecCells {
   readonly index: number;
   readonly cells: readonly number[];
-  readonly tables: readonly ({ readonly shape: readonly number[]; readonly data: Float32Array | Float64Array } | undefined)[];
+  readonly tables: readonly (
+    { readonly shape: readonly number[]; readonly data: Float32Array | Float64Array } | undefined
+  )[];
 }
 
 type FieldValue = number | boolean | Place | undefined;
 
 /**
- * One call: what goes in, where results lie, and the run. Everything is gathered first and moved in at once, so that the
- * caller's own code (getters, iterators) never runs while the heap is in use.
+ * One call: what goes in, where results lie, and the run. Everything is gathered first and moved in at once, so that
+ * the caller's own code (getters, iterators) never runs while the heap is in use.
  */
 export class Frame {
   readonly #subject: string;
   readonly #cells: number[] = [];
-  readonly #moved: number[] = [];       // cells that hold a place among the cells …
-  readonly #movedData: number[] = [];   // … and among the data, made absolute when the frame runs
+  readonly #moved: number[] = []; // cells that hold a place among the cells …
+  readonly #movedData: number[] = []; // … and among the data, made absolute when the frame runs
   readonly #inputs: { readonly array: Elements; readonly offset: number }[] = [];
   #dataBytes = 0;
   #dataStart = 0;
@@ -468,8 +505,13 @@ function copyOut<T extends Elements>(subject: string, heap: T, start: number, co
 function reserve(running: Core, subject: string, bytes: number): number {
   if (bytes <= running.capacity) return running.arena;
   if (!(bytes <= kMaxBytes)) {
-    throw refusal({ code: "too-large", subject, argument: "arguments and results",
-      allowed: `at most ${kMaxBytes} bytes together`, given: String(bytes) });
+    throw refusal({
+      code: "too-large",
+      subject,
+      argument: "arguments and results",
+      allowed: `at most ${kMaxBytes} bytes together`,
+      given: String(bytes),
+    });
   }
   const { glue } = running;
   if (running.block !== 0) glue._free(running.block);
@@ -496,28 +538,52 @@ function reserve(running: Core, subject: string, bytes: number): number {
 // ---------------------------------------------------------------- what goes wrong
 
 function internal(subject: string, what: string, cause?: unknown): PosencError {
-  return refusal({ code: "internal", subject, argument: "", allowed: `internal fault, ${what}`, given: "" }, undefined,
-    cause === undefined ? undefined : { cause });
+  return refusal(
+    { code: "internal", subject, argument: "", allowed: `internal fault, ${what}`, given: "" },
+    undefined,
+    cause === undefined ? undefined : { cause },
+  );
 }
 
 function outOfMemory(subject: string, bytes: number, cause?: unknown): PosencError {
-  return refusal({ code: "out-of-memory", subject, argument: "arguments and results",
-    allowed: "small enough for this machine's memory", given: `${bytes} bytes` }, undefined,
-  cause === undefined ? undefined : { cause });
+  return refusal(
+    {
+      code: "out-of-memory",
+      subject,
+      argument: "arguments and results",
+      allowed: "small enough for this machine's memory",
+      given: `${bytes} bytes`,
+    },
+    undefined,
+    cause === undefined ? undefined : { cause },
+  );
 }
 
 function trapped(subject: string, glue: Glue, cause: unknown): PosencError {
   const why = cause instanceof Error ? cause.message : String(cause);
   const exhausted = /memory|OOM|alloc/i.test(why) || glue.HEAPU8.length > kMaxBytes;
-  return exhausted ? outOfMemory(subject, glue.HEAPU8.length, cause) : internal(subject, `the core stopped (${why})`, cause);
+  return exhausted
+    ? outOfMemory(subject, glue.HEAPU8.length, cause)
+    : internal(subject, `the core stopped (${why})`, cause);
 }
 
 function refused(subject: string, json: string): PosencError {
   try {
-    const said = JSON.parse(json) as { code: ErrorCode; subject: string; argument: string; allowed: string; given: string;
-      message: string };
-    const what: Refusal = { code: said.code, subject: said.subject || subject, argument: said.argument,
-      allowed: said.allowed, given: said.given };
+    const said = JSON.parse(json) as {
+      code: ErrorCode;
+      subject: string;
+      argument: string;
+      allowed: string;
+      given: string;
+      message: string;
+    };
+    const what: Refusal = {
+      code: said.code,
+      subject: said.subject || subject,
+      argument: said.argument,
+      allowed: said.allowed,
+      given: said.given,
+    };
     return refusal(what, said.subject === "" ? undefined : said.message);
   } catch (error) {
     return internal(subject, `the core refused and said ${printed(json)}`, error);
@@ -527,10 +593,13 @@ function refused(subject: string, json: string): PosencError {
 // ---------------------------------------------------------------- the self-test
 
 // Positions 0, 3 and 2^40 in four columns, and the natural logarithms of 1 ... 10: known beforehand, not computed here.
-const kTable = [0, 1, 0, 1, 0.14112000806, -0.9899924966, 0.0299955002025, 0.999550033749,
-  -0.405705011533, -0.914004071992, 0.15230704357, -0.988333225425];
-const kLogarithms = [0, 0.693147181, 1.09861229, 1.38629436, 1.60943791, 1.79175947, 1.94591015, 2.07944154, 2.19722458,
-  2.30258509];
+const kTable = [
+  0, 1, 0, 1, 0.14112000806, -0.9899924966, 0.0299955002025, 0.999550033749, -0.405705011533, -0.914004071992,
+  0.15230704357, -0.988333225425,
+];
+const kLogarithms = [
+  0, 0.693147181, 1.09861229, 1.38629436, 1.60943791, 1.79175947, 1.94591015, 2.07944154, 2.19722458, 2.30258509,
+];
 
 // A table of sines and a causal attention whose scores are logarithms of small integers: together they pass through the
 // vector loops that every result comes from.
@@ -543,7 +612,12 @@ function selfTest(candidate: Core): void {
   const table = tableFrame.output(4 * 12);
   tableFrame.run("encode", {
     scheme: tableFrame.scheme({ index, cells, tables: cells.map(() => undefined) }),
-    positions: tableFrame.input(Float64Array.of(0, 3, 2 ** 40)), axes: 1, tokens: 3, length: 0, float64: false, out: table,
+    positions: tableFrame.input(Float64Array.of(0, 3, 2 ** 40)),
+    axes: 1,
+    tokens: 3,
+    length: 0,
+    float64: false,
+    out: table,
   });
   const got = tableFrame.float32(table, 12);
   if (!kTable.every((value, i) => near(got[i], value))) throw new Error("the self-test's table is wrong");
@@ -558,12 +632,44 @@ function selfTest(candidate: Core): void {
   const out = frame.output(count * 16);
   const none = 0;
   frame.run("attention", {
-    q: frame.input(q), k: frame.input(k), v: frame.input(v), batch: 1, heads: 1, kv_heads: 1, queries: count, keys: count,
-    width: 4, value_width: 4, rotate: none, bias: none, relate: none, query_positions: order, query_axes: 1,
-    key_positions: order, key_axes: 1, query_order: none, key_order: none, length: 0, scale: 1, causal: true,
-    window_left: Infinity, window_right: Infinity, prefix_length: 0, key_mask: none, key_mask_batched: false,
-    key_lengths: none, allow_non_finite: false, out, lse: frame.output(count * 4), weights: none, trace_content: none,
-    trace_unrotated: none, trace_relate: none, trace_bias: none, trace_scores: none, trace_masked: none,
+    q: frame.input(q),
+    k: frame.input(k),
+    v: frame.input(v),
+    batch: 1,
+    heads: 1,
+    kv_heads: 1,
+    queries: count,
+    keys: count,
+    width: 4,
+    value_width: 4,
+    rotate: none,
+    bias: none,
+    relate: none,
+    query_positions: order,
+    query_axes: 1,
+    key_positions: order,
+    key_axes: 1,
+    query_order: none,
+    key_order: none,
+    length: 0,
+    scale: 1,
+    causal: true,
+    window_left: Infinity,
+    window_right: Infinity,
+    prefix_length: 0,
+    key_mask: none,
+    key_mask_batched: false,
+    key_lengths: none,
+    allow_non_finite: false,
+    out,
+    lse: frame.output(count * 4),
+    weights: none,
+    trace_content: none,
+    trace_unrotated: none,
+    trace_relate: none,
+    trace_bias: none,
+    trace_scores: none,
+    trace_masked: none,
   });
   const rows = frame.float32(out, count * 4);
   for (let i = 0; i < rows.length; i++) {

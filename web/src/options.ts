@@ -6,7 +6,11 @@ import { product, readArray } from "./tensor.js";
 export const kLimit = 2 ** 53;
 
 /** An options object whose every key is known; `{}` where it was not given. */
-export function readOptions(subject: string, options: unknown, known: readonly string[]): Readonly<Record<string, unknown>> {
+export function readOptions(
+  subject: string,
+  options: unknown,
+  known: readonly string[],
+): Readonly<Record<string, unknown>> {
   if (options === undefined) return {};
   if (typeof options !== "object" || options === null || Array.isArray(options) || ArrayBuffer.isView(options)) {
     refuse("not-a-number", subject, "options", "an object", options);
@@ -23,8 +27,14 @@ function readNumber(subject: string, argument: string, value: unknown, allowed: 
 }
 
 /** A whole number from 0 to `limit`; the fallback where not given. */
-export function readWhole(subject: string, argument: string, value: unknown, allowed = "a whole number from 0",
-  limit = 2 ** 32, fallback?: number): number {
+export function readWhole(
+  subject: string,
+  argument: string,
+  value: unknown,
+  allowed = "a whole number from 0",
+  limit = 2 ** 32,
+  fallback?: number,
+): number {
   const number = readNumber(subject, argument, value === undefined ? fallback : value, allowed);
   if (!Number.isInteger(number)) refuse("not-integer", subject, argument, allowed, value);
   if (number < 0 || number > limit) refuse("out-of-range", subject, argument, allowed, value);
@@ -37,8 +47,13 @@ export function readSeed(subject: string, value: unknown): number {
 }
 
 /** A finite number of at most 2^53 in magnitude; the fallback where not given. */
-export function readFinite(subject: string, argument: string, value: unknown, fallback?: number,
-  allowed = "a number of at most 2^53 in magnitude"): number {
+export function readFinite(
+  subject: string,
+  argument: string,
+  value: unknown,
+  fallback?: number,
+  allowed = "a number of at most 2^53 in magnitude",
+): number {
   const number = readNumber(subject, argument, value === undefined ? fallback : value, allowed);
   if (number > kLimit || number < -kLimit) refuse("out-of-range", subject, argument, allowed, value);
   return number;
@@ -61,19 +76,36 @@ export function readFlag(subject: string, argument: string, value: unknown, fall
 }
 
 /** One of some words. */
-export function readChoice<T extends string>(subject: string, argument: string, value: unknown, choices: readonly T[], fallback: T): T {
+export function readChoice<T extends string>(
+  subject: string,
+  argument: string,
+  value: unknown,
+  choices: readonly T[],
+  fallback: T,
+): T {
   if (value === undefined) return fallback;
   if (!choices.includes(value as T)) {
     const quoted = choices.map((choice) => JSON.stringify(choice));
-    refuse("unknown-choice", subject, argument, quoted.length === 1 ? quoted[0]!
-      : `${quoted.slice(0, -1).join(", ")} or ${quoted.at(-1)!}`, value);
+    refuse(
+      "unknown-choice",
+      subject,
+      argument,
+      quoted.length === 1 ? quoted[0]! : `${quoted.slice(0, -1).join(", ")} or ${quoted.at(-1)!}`,
+      value,
+    );
   }
   return value as T;
 }
 
 /** A mask of true and false, or 1 and 0, with at most `maxRank` axes: 1 = there. */
-export function readMask(subject: string, argument: string, value: unknown, maxRank: number): { data: Uint8Array; shape: readonly number[] } {
-  const allowed = maxRank === 1 ? "true or false (or 1 or 0) for each token, [T]" : "true or false (or 1 or 0), [Tk] or [B, Tk]";
+export function readMask(
+  subject: string,
+  argument: string,
+  value: unknown,
+  maxRank: number,
+): { data: Uint8Array; shape: readonly number[] } {
+  const allowed =
+    maxRank === 1 ? "true or false (or 1 or 0) for each token, [T]" : "true or false (or 1 or 0), [Tk] or [B, Tk]";
   const read = readArray(subject, argument, value);
   if (read.shape.length < 1 || read.shape.length > maxRank) {
     refuse("shape-mismatch", subject, argument, allowed, verbatim(`shape ${printedShape(read.shape)}`));

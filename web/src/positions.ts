@@ -2,7 +2,13 @@
 import { printedShape, refuse, refuseMissing, refuseUnknown, verbatim } from "./error.js";
 import { kLimit, readFinite, readMask, readOptions, readWhole } from "./options.js";
 import {
-  type NestedNumbers, type NumberArray, type Shaped, Tensor, allowedSize, readArray, refuseDetached,
+  type NestedNumbers,
+  type NumberArray,
+  type Shaped,
+  Tensor,
+  allowedSize,
+  readArray,
+  refuseDetached,
 } from "./tensor.js";
 
 /**
@@ -10,8 +16,15 @@ import {
  * exact to 2^53.
  */
 export type PositionsLike =
-  | number | readonly (number | bigint)[] | readonly (readonly (number | bigint)[])[] | NumberArray | BigInt64Array
-  | BigUint64Array | Tensor | Shaped | NestedNumbers;
+  | number
+  | readonly (number | bigint)[]
+  | readonly (readonly (number | bigint)[])[]
+  | NumberArray
+  | BigInt64Array
+  | BigUint64Array
+  | Tensor
+  | Shaped
+  | NestedNumbers;
 
 /** Positions as they were read: (axes, count) doubles, row-major. */
 export interface Positions {
@@ -24,7 +37,8 @@ const kAllowed = "a count, or an array of numbers of at most 2^53 in magnitude, 
 
 /** Reads positions; numbers in it are checked by the core, BigInts here. */
 export function readPositions(subject: string, argument: string, value: unknown): Positions {
-  if (typeof value === "number") return countUp(0, readWhole(subject, argument, value, kAllowed, kLimit), subject, argument);
+  if (typeof value === "number")
+    return countUp(0, readWhole(subject, argument, value, kAllowed, kLimit), subject, argument);
   if (value === undefined) refuseMissing(subject, argument, kAllowed);
   if (value instanceof BigInt64Array || value instanceof BigUint64Array) {
     refuseDetached(subject, argument, value);
@@ -32,12 +46,22 @@ export function readPositions(subject: string, argument: string, value: unknown)
   }
   const read = readArray(subject, argument, withoutBigInts(subject, argument, value));
   if (read.boolean) refuse("not-a-number", subject, argument, kAllowed, verbatim("booleans"));
-  if (read.shape.length < 1 || read.shape.length > 2 || (read.shape.length === 2 && !(read.shape[0]! >= 1 && read.shape[0]! <= 8))) {
-    refuse("shape-mismatch", subject, argument, "of shape [T] or [axes, T] with 1 to 8 axes",
-      verbatim(`shape ${printedShape(read.shape)}`));
+  if (
+    read.shape.length < 1 ||
+    read.shape.length > 2 ||
+    (read.shape.length === 2 && !(read.shape[0]! >= 1 && read.shape[0]! <= 8))
+  ) {
+    refuse(
+      "shape-mismatch",
+      subject,
+      argument,
+      "of shape [T] or [axes, T] with 1 to 8 axes",
+      verbatim(`shape ${printedShape(read.shape)}`),
+    );
   }
   const data = read.data instanceof Float64Array ? read.data : Float64Array.from(read.data);
-  return read.shape.length === 1 ? { data, axes: 1, count: read.shape[0]! }
+  return read.shape.length === 1
+    ? { data, axes: 1, count: read.shape[0]! }
     : { data, axes: read.shape[0]!, count: read.shape[1]! };
 }
 
@@ -70,15 +94,19 @@ function withoutBigInts(subject: string, argument: string, value: unknown): unkn
   if (!Array.isArray(value)) return value;
   const first: unknown = value[0];
   if (first instanceof BigInt64Array || first instanceof BigUint64Array || Array.isArray(first)) {
-    return value.map((row: unknown) => (row instanceof BigInt64Array || row instanceof BigUint64Array
-      ? Array.from(row, (p) => fromBigInt(subject, argument, p)) : withoutBigInts(subject, argument, row)));
+    return value.map((row: unknown) =>
+      row instanceof BigInt64Array || row instanceof BigUint64Array
+        ? Array.from(row, (p) => fromBigInt(subject, argument, p))
+        : withoutBigInts(subject, argument, row),
+    );
   }
   if (!value.some((p) => typeof p === "bigint")) return value;
   return value.map((p: unknown) => (typeof p === "bigint" ? fromBigInt(subject, argument, p) : p));
 }
 
 /**
- * `arange(stop)`, `arange(start, stop)` or `arange(start, stop, step)`: start, start + step, … before stop, float64 [T].
+ * `arange(stop)`, `arange(start, stop)` or `arange(start, stop, step)`: start, start + step, … before stop, float64
+ * [T].
  * Each entry is start + t * step, so nothing accumulates. A step of zero is `out-of-range`.
  */
 export function arange(start: number, stop?: number, step = 1): Tensor<"float64"> {
@@ -114,11 +142,14 @@ export interface PaddedPositionsOptions {
 }
 
 /**
- * Positions of a padded sequence from its mask [T] (true or 1 = token): tokens count 0, 1, 2 … whatever lies before them,
- * padding gets `fill` (the cumulative-sum rule of Hugging Face). A mask padded on the other side than `padding` says is
- * `shape-mismatch`.
+ * Positions of a padded sequence from its mask [T] (true or 1 = token): tokens count 0, 1, 2 … whatever lies before
+ * them, padding gets `fill` (the cumulative-sum rule of Hugging Face). A mask padded on the other side than `padding`
+ * says is `shape-mismatch`.
  */
-export function paddedPositions(mask: readonly boolean[] | PositionsLike, options: PaddedPositionsOptions = {}): Tensor<"float64"> {
+export function paddedPositions(
+  mask: readonly boolean[] | PositionsLike,
+  options: PaddedPositionsOptions = {},
+): Tensor<"float64"> {
   const subject = "paddedPositions";
   const { padding, fill = 1 } = readOptions(subject, options, ["padding", "fill"]) as PaddedPositionsOptions;
   if (padding !== undefined && padding !== "left" && padding !== "right") {
@@ -130,11 +161,21 @@ export function paddedPositions(mask: readonly boolean[] | PositionsLike, option
   if (padding !== undefined) {
     const wrong = tokens.findIndex((token, t) => t > 0 && token !== side && tokens[t - 1] === side);
     if (wrong >= 0) {
-      refuse("shape-mismatch", subject, "mask", `padded on the ${padding} only`, verbatim(`a token turning to ${tokens[wrong]} at ${wrong}`));
+      refuse(
+        "shape-mismatch",
+        subject,
+        "mask",
+        `padded on the ${padding} only`,
+        verbatim(`a token turning to ${tokens[wrong]} at ${wrong}`),
+      );
     }
   }
   let next = 0;
-  return new Tensor(Float64Array.from(tokens, (token) => (token !== 0 ? next++ : filled)), [tokens.length], "float64");
+  return new Tensor(
+    Float64Array.from(tokens, (token) => (token !== 0 ? next++ : filled)),
+    [tokens.length],
+    "float64",
+  );
 }
 
 /**
@@ -148,31 +189,38 @@ export function fairseqPositions(tokens: PositionsLike, padIndex: number): Tenso
   const { data, axes } = readPositions(subject, "tokens", tokens);
   if (axes !== 1) refuse("shape-mismatch", subject, "tokens", "of shape [T]", verbatim(`${axes} axes`));
   let next = pad + 1;
-  return new Tensor(Float64Array.from(data, (token) => {
-    if (!Number.isFinite(token)) refuse("not-finite", subject, "tokens", "whole numbers", token);
-    if (!Number.isInteger(token)) refuse("not-integer", subject, "tokens", "whole numbers", token);
-    return token === pad ? pad : next++;
-  }), [data.length], "float64");
+  return new Tensor(
+    Float64Array.from(data, (token) => {
+      if (!Number.isFinite(token)) refuse("not-finite", subject, "tokens", "whole numbers", token);
+      if (!Number.isInteger(token)) refuse("not-integer", subject, "tokens", "whole numbers", token);
+      return token === pad ? pad : next++;
+    }),
+    [data.length],
+    "float64",
+  );
 }
 
-/** A stretch of a multimodal sequence: `{text: tokens}`, `{image: [t, h, w]}` or `{video: [t, h, w]}` in merged patches. */
+/**
+ * A stretch of a multimodal sequence: `{text: tokens}`, `{image: [t, h, w]}` or `{video: [t, h, w]}` in merged patches.
+ */
 export type MultimodalPart =
   | { readonly text: number }
   | { readonly image: readonly [t: number, h: number, w: number] }
   | { readonly video: readonly [t: number, h: number, w: number] };
 
 /**
- * Positions of text and images together, float64 [3, T] with the axes time, height, width (Qwen2-VL): text counts on all
- * three alike, an image starts at the next number and counts its frames, rows and columns, and what follows resumes after
- * the largest number so far.
+ * Positions of text and images together, float64 [3, T] with the axes time, height, width (Qwen2-VL): text counts on
+ * all three alike, an image starts at the next number and counts its frames, rows and columns, and what follows resumes
+ * after the largest number so far.
  */
 export function multimodalPositions(parts: readonly MultimodalPart[]): Tensor<"float64"> {
   const subject = "multimodalPositions";
   if (parts === undefined) refuseMissing(subject, "parts", "a list of {text: n} and {image: [t, h, w]}");
-  if (!Array.isArray(parts)) refuse("not-a-number", subject, "parts", "a list of {text: n} and {image: [t, h, w]}", parts);
+  if (!Array.isArray(parts))
+    refuse("not-a-number", subject, "parts", "a list of {text: n} and {image: [t, h, w]}", parts);
   const read = parts.map((part: unknown, p) => readPart(subject, `parts[${p}]`, part));
   const count = read.reduce((sum, [t, h, w]) => sum + t * h * w, 0);
-  const data = new Float64Array(3 * allowedSize(subject, "parts", [3, count], 8) / 3);
+  const data = new Float64Array((3 * allowedSize(subject, "parts", [3, count], 8)) / 3);
   let at = 0;
   let next = 0;
   for (const [frames, rows, columns, flat] of read) {
@@ -195,9 +243,12 @@ function readPart(subject: string, argument: string, part: unknown): [t: number,
     refuse("missing-option", subject, argument, allowed, part);
   }
   if (kind === "text") return [readWhole(subject, `${argument}.text`, value, "a whole number from 0"), 1, 1, true];
-  if (kind !== "image" && kind !== "video") refuseUnknown(subject, `${argument}.${kind}`, [`${argument}.text`, `${argument}.image`, `${argument}.video`]);
-  const size = Array.isArray(value) ? value as unknown[] : [];
+  if (kind !== "image" && kind !== "video")
+    refuseUnknown(subject, `${argument}.${kind}`, [`${argument}.text`, `${argument}.image`, `${argument}.video`]);
+  const size = Array.isArray(value) ? (value as unknown[]) : [];
   if (size.length !== 3) refuse("shape-mismatch", subject, `${argument}.${kind}`, "[t, h, w]", value);
-  const [t, h, w] = size.map((length) => readWhole(subject, `${argument}.${kind}`, length, "three whole numbers from 0"));
+  const [t, h, w] = size.map((length) =>
+    readWhole(subject, `${argument}.${kind}`, length, "three whole numbers from 0"),
+  );
   return [t!, h!, w!, false];
 }

@@ -4,7 +4,16 @@ import { Frame } from "./module.js";
 import { readChoice, readFlag, readOptions, readPositive } from "./options.js";
 import { type PositionsLike, countUp, readPositions } from "./positions.js";
 import { type RotateScheme, type Spec, readSchemes } from "./scheme.js";
-import { Tensor, type TensorLike, allowedSize, asFloat32, float32Tensor, product, readNumbers, readOut } from "./tensor.js";
+import {
+  Tensor,
+  type TensorLike,
+  allowedSize,
+  asFloat32,
+  float32Tensor,
+  product,
+  readNumbers,
+  readOut,
+} from "./tensor.js";
 
 /** Options of {@link rotate}. */
 export interface RotateOptions {
@@ -23,13 +32,29 @@ export interface RotateOptions {
 }
 
 /**
- * Queries or keys turned by their positions: R(i) x_i for x [..., T, dim], in x's shape. Several schemes compose from left
- * to right. A Float64Array (or float64 tensor) gives float64, all else float32.
+ * Queries or keys turned by their positions: R(i) x_i for x [..., T, dim], in x's shape. Several schemes compose from
+ * left to right. A Float64Array (or float64 tensor) gives float64, all else float32.
  */
-export function rotate(x: Float64Array | Tensor<"float64">, scheme: RotateScheme | readonly RotateScheme[], options?: RotateOptions): Tensor<"float64">;
-export function rotate(x: Exclude<TensorLike, Float64Array | Tensor> | Tensor<"float32">, scheme: RotateScheme | readonly RotateScheme[], options?: RotateOptions): Tensor<"float32">;
-export function rotate(x: TensorLike, scheme: RotateScheme | readonly RotateScheme[], options?: RotateOptions): Tensor<"float32" | "float64">;
-export function rotate(x: TensorLike, scheme: RotateScheme | readonly RotateScheme[], options?: RotateOptions): Tensor<"float32" | "float64"> {
+export function rotate(
+  x: Float64Array | Tensor<"float64">,
+  scheme: RotateScheme | readonly RotateScheme[],
+  options?: RotateOptions,
+): Tensor<"float64">;
+export function rotate(
+  x: Exclude<TensorLike, Float64Array | Tensor> | Tensor<"float32">,
+  scheme: RotateScheme | readonly RotateScheme[],
+  options?: RotateOptions,
+): Tensor<"float32">;
+export function rotate(
+  x: TensorLike,
+  scheme: RotateScheme | readonly RotateScheme[],
+  options?: RotateOptions,
+): Tensor<"float32" | "float64">;
+export function rotate(
+  x: TensorLike,
+  scheme: RotateScheme | readonly RotateScheme[],
+  options?: RotateOptions,
+): Tensor<"float32" | "float64"> {
   const subject = "rotate";
   const read = readNumbers(subject, "x", x);
   const specs = readSchemes(subject, "scheme", scheme, "rotate");
@@ -48,20 +73,41 @@ export function rotate(x: TensorLike, scheme: RotateScheme | readonly RotateSche
   if (shape.length < 2 || width !== wanted) {
     refuse("shape-mismatch", subject, "x", `of shape [..., T, ${wanted}]`, verbatim(`shape ${printedShape(shape)}`));
   }
-  const positions = given.positions === undefined ? countUp(0, tokens, subject, "positions")
-    : readPositions(subject, "positions", given.positions);
+  const positions =
+    given.positions === undefined
+      ? countUp(0, tokens, subject, "positions")
+      : readPositions(subject, "positions", given.positions);
   if (positions.count !== tokens) {
-    refuse("shape-mismatch", subject, "positions", `${tokens} in number, one a row of x`, verbatim(`${positions.count}`));
+    refuse(
+      "shape-mismatch",
+      subject,
+      "positions",
+      `${tokens} in number, one a row of x`,
+      verbatim(`${positions.count}`),
+    );
   }
   const size = allowedSize(subject, "x", shape, wide ? 8 : 4);
   const out = readOut(subject, given.out, size, wide ? "float64" : "float32");
 
   const frame = new Frame(subject);
   const result = frame.output(size * (wide ? 8 : 4));
-  frame.run("rotate", { schemes: frame.schemes(specs), positions: frame.input(positions.data), axes: positions.axes, tokens,
-    length, batch: product(shape.slice(0, -2)), width, key_side: keySide, inverse, float64: wide,
-    allow_non_finite: allowNonFinite, x: frame.input(wide ? read.data as Float64Array : asFloat32(read.data)), out: result });
-  return wide ? new Tensor(frame.float64(result, size, out as Float64Array | undefined), shape, "float64")
+  frame.run("rotate", {
+    schemes: frame.schemes(specs),
+    positions: frame.input(positions.data),
+    axes: positions.axes,
+    tokens,
+    length,
+    batch: product(shape.slice(0, -2)),
+    width,
+    key_side: keySide,
+    inverse,
+    float64: wide,
+    allow_non_finite: allowNonFinite,
+    x: frame.input(wide ? (read.data as Float64Array) : asFloat32(read.data)),
+    out: result,
+  });
+  return wide
+    ? new Tensor(frame.float64(result, size, out as Float64Array | undefined), shape, "float64")
     : float32Tensor(frame.float32(result, size, out as Float32Array | undefined), shape);
 }
 
@@ -69,8 +115,13 @@ export function rotate(x: TensorLike, scheme: RotateScheme | readonly RotateSche
 function impliedShape(subject: string, size: number, specs: readonly Spec[]): readonly number[] {
   const width = specs.find((spec) => spec.width !== 0)?.width ?? 0;
   if (width === 0 || size % width !== 0) {
-    refuse("shape-mismatch", subject, "x", width === 0 ? "an array with a shape" : `of shape [..., T, ${width}]`,
-      verbatim(`${size} elements`));
+    refuse(
+      "shape-mismatch",
+      subject,
+      "x",
+      width === 0 ? "an array with a shape" : `of shape [..., T, ${width}]`,
+      verbatim(`${size} elements`),
+    );
   }
   return [size / width, width];
 }
@@ -118,5 +169,7 @@ export function convertLayout(x: TensorLike, options: ConvertLayoutOptions): Ten
       }
     }
   }
-  return wide ? new Tensor(data as Float64Array, read.shape, "float64") : float32Tensor(data as Float32Array, read.shape);
+  return wide
+    ? new Tensor(data as Float64Array, read.shape, "float64")
+    : float32Tensor(data as Float32Array, read.shape);
 }

@@ -1,12 +1,14 @@
-// Schemes as JavaScript sees them: frozen objects made by factories, typed by slot. schemes.gen.ts has a factory for each
-// scheme of the catalogue; all of them call makeScheme, which knows schemes only by their descriptors.
+// Schemes as JavaScript sees them: frozen objects made by factories, typed by slot. schemes.gen.ts has a factory for
+// each scheme of the catalogue; all of them call makeScheme, which knows schemes only by their descriptors.
 import { fromBase64, toBase64 } from "./base64.js";
 import { type ErrorCode, PosencError, printedShape, refuse, refuseMissing, refuseUnknown, verbatim } from "./error.js";
 import { Frame, type SpecCells, schemeIndex } from "./module.js";
 import { Tensor, allowedSize, asFloat32, asFloat64, product, readNumbers } from "./tensor.js";
 
-/** Where a scheme acts: a vector added to the token, an operator on q and k, a number added to the score, or vectors that
- * meet q, k and v. */
+/**
+ * Where a scheme acts: a vector added to the token, an operator on q and k, a number added to the score, or vectors
+ * that meet q, k and v.
+ */
 export type Slot = "embed" | "rotate" | "bias" | "relate";
 
 export type ParamKind = "real" | "integer" | "flag" | "choice" | "list" | "table";
@@ -73,7 +75,9 @@ export interface SchemeJSON {
   readonly [param: string]: unknown;
 }
 
-/** A positional scheme: frozen, its parameters readable as properties; what was not given and has no default is null. */
+/**
+ * A positional scheme: frozen, its parameters readable as properties; what was not given and has no default is null.
+ */
 export interface Scheme<S extends Slot = Slot> {
   readonly slot: S;
   readonly name: string;
@@ -123,9 +127,9 @@ export function makeScheme(descriptor: Descriptor, options: unknown): Scheme {
   const given = flatOptions(descriptor, options);
   const cells: number[] = [];
   const tables: (TableValue | undefined)[] = [];
-  const values: unknown[] = [];  // as properties show them
-  // The first value of a wrong kind. The core says what would be right, so it is shown an infinite number there, unless it
-  // finds fault with an earlier parameter.
+  const values: unknown[] = []; // as properties show them
+  // The first value of a wrong kind. The core says what would be right, so it is shown an infinite number there, unless
+  // it finds fault with an earlier parameter.
   let wrong: { code: ErrorCode; param: Param; value: unknown } | undefined;
 
   for (const param of descriptor.params) {
@@ -134,8 +138,10 @@ export function makeScheme(descriptor: Descriptor, options: unknown): Scheme {
     let table: TableValue | undefined;
     let shown: unknown = null;
     if (value === undefined || wrong !== undefined) {
-      shown = param.defaultParam === undefined ? param.default
-        : values[descriptor.params.findIndex(({ name }) => name === param.defaultParam)];
+      shown =
+        param.defaultParam === undefined
+          ? param.default
+          : values[descriptor.params.findIndex(({ name }) => name === param.defaultParam)];
     } else if (param.kind === "list" || param.kind === "table") {
       if (value === false && param.canOmit === true) {
         cell = 0;
@@ -167,8 +173,11 @@ export function makeScheme(descriptor: Descriptor, options: unknown): Scheme {
 }
 
 // Builds the scheme once in the core: all its faults come out here, and a few facts that shapes are checked with.
-function checked(subject: string, spec: SpecCells,
-  wrong: { code: ErrorCode; param: Param; value: unknown } | undefined): { heads: number; axes: number; width: number } {
+function checked(
+  subject: string,
+  spec: SpecCells,
+  wrong: { code: ErrorCode; param: Param; value: unknown } | undefined,
+): { heads: number; axes: number; width: number } {
   const frame = new Frame(subject);
   try {
     frame.run("check", { scheme: frame.scheme(spec), heads: 0, axes: 0, width: 0 });
@@ -209,13 +218,15 @@ function flatOptions(descriptor: Descriptor, options: unknown): Map<string, unkn
 
 function numberOf(param: Param, value: unknown): number | ErrorCode {
   switch (param.kind) {
-    case "flag": return typeof value === "boolean" ? Number(value) : "unknown-choice";
+    case "flag":
+      return typeof value === "boolean" ? Number(value) : "unknown-choice";
     case "choice": {
       const choice = typeof value === "string" ? param.choices!.indexOf(value) : -1;
       return choice < 0 ? "unknown-choice" : choice;
     }
     // NaN means absent to the core.
-    default: return typeof value !== "number" || Number.isNaN(value) ? "not-a-number" : value;
+    default:
+      return typeof value !== "number" || Number.isNaN(value) ? "not-a-number" : value;
   }
 }
 
@@ -232,7 +243,7 @@ function readTable(subject: string, param: Param, value: unknown): TableValue {
   }
   allowedSize(subject, param.name, shape, wide ? 8 : 4);
   const own = wide ? asFloat64(data) : asFloat32(data);
-  return { shape, data: own as unknown === data ? own.slice() : own };
+  return { shape, data: (own as unknown) === data ? own.slice() : own };
 }
 
 function isTableJSON(value: unknown): value is TableJSON {
@@ -253,8 +264,11 @@ function fromTableJSON(subject: string, param: Param, { shape, dtype, data }: Ta
 // A table as a property: a copy made at the first reading, so that writing into it changes no scheme.
 function tableProperty(table: TableValue): () => Tensor {
   let copy: Tensor | undefined;
-  return () => copy ??= table.data instanceof Float32Array ? new Tensor(table.data.slice(), table.shape, "float32")
-    : new Tensor(table.data.slice(), table.shape, "float64");
+  return () =>
+    (copy ??=
+      table.data instanceof Float32Array
+        ? new Tensor(table.data.slice(), table.shape, "float32")
+        : new Tensor(table.data.slice(), table.shape, "float64"));
 }
 
 function isTable(value: unknown): value is TableValue {
@@ -269,7 +283,8 @@ function properties(descriptor: Descriptor, values: readonly unknown[]): Propert
   const nested = new Map<string, PropertyDescriptorMap>();
   descriptor.params.forEach(({ name }, i) => {
     const value = values[i];
-    const property: PropertyDescriptor = isTable(value) ? { get: tableProperty(value), enumerable: true }
+    const property: PropertyDescriptor = isTable(value)
+      ? { get: tableProperty(value), enumerable: true }
       : { value, enumerable: true };
     const dot = name.indexOf(".");
     if (dot < 0) {
@@ -280,19 +295,28 @@ function properties(descriptor: Descriptor, values: readonly unknown[]): Propert
     if (!nested.has(outer)) nested.set(outer, {});
     nested.get(outer)![name.slice(dot + 1)] = property;
   });
-  for (const [name, inner] of nested) map[name] = { value: Object.freeze(Object.create(null, inner)), enumerable: true };
+  for (const [name, inner] of nested)
+    map[name] = { value: Object.freeze(Object.create(null, inner)), enumerable: true };
   return map;
 }
 
 // The parameters that say something, in the form a factory takes; tables by `table`.
-function plainParams(scheme: object, table: (value: TableValue) => unknown, defaults: boolean): Record<string, unknown> {
+function plainParams(
+  scheme: object,
+  table: (value: TableValue) => unknown,
+  defaults: boolean,
+): Record<string, unknown> {
   const { descriptor, tables } = specs.get(scheme)!;
   const plain: Record<string, unknown> = {};
   descriptor.params.forEach((param, i) => {
     const [outer, inner] = param.name.split(".") as [string, string?];
     const holder = (scheme as Record<string, unknown>)[outer];
-    const value = tables[i] !== undefined ? table(tables[i] as TableValue)
-      : inner === undefined ? holder : (holder as Record<string, unknown>)[inner];
+    const value =
+      tables[i] !== undefined
+        ? table(tables[i] as TableValue)
+        : inner === undefined
+          ? holder
+          : (holder as Record<string, unknown>)[inner];
     if (value === null || value === undefined) return;
     if (!defaults && value === defaultOf(scheme, descriptor, param)) return;
     if (inner === undefined) plain[outer] = value;
@@ -327,8 +351,11 @@ const kPrototype: object = {
   toString(this: Scheme): string {
     const written = (value: unknown): string => {
       if (value instanceof Abridged) return value.text;
-      if (typeof value !== "object" || value === null) return typeof value === "string" ? JSON.stringify(value) : String(value);
-      return `{${Object.entries(value).map(([key, entry]) => `${key}: ${written(entry)}`).join(", ")}}`;
+      if (typeof value !== "object" || value === null)
+        return typeof value === "string" ? JSON.stringify(value) : String(value);
+      return `{${Object.entries(value)
+        .map(([key, entry]) => `${key}: ${written(entry)}`)
+        .join(", ")}}`;
     };
     const params = plainParams(this, abridged, false);
     return `${this.name}(${Object.keys(params).length === 0 ? "" : written(params)})`;
@@ -343,7 +370,12 @@ const kPrototype: object = {
 
 // ---------------------------------------------------------------- schemes as arguments
 
-const kArticle: Readonly<Record<Slot, string>> = { embed: "an embed", rotate: "a rotate", bias: "a bias", relate: "a relate" };
+const kArticle: Readonly<Record<Slot, string>> = {
+  embed: "an embed",
+  rotate: "a rotate",
+  bias: "a bias",
+  relate: "a relate",
+};
 
 /** The spec of a scheme of one of these slots; anything else is `wrong-slot`. */
 export function readScheme(subject: string, argument: string, value: unknown, slots: readonly Slot[]): Spec {
@@ -352,7 +384,13 @@ export function readScheme(subject: string, argument: string, value: unknown, sl
   const spec = typeof value === "object" && value !== null ? specs.get(value) : undefined;
   if (spec === undefined) refuse("wrong-slot", subject, argument, allowed, value);
   if (!slots.includes(spec.descriptor.slot)) {
-    refuse("wrong-slot", subject, argument, allowed, verbatim(`the ${spec.descriptor.slot} scheme ${spec.descriptor.name}`));
+    refuse(
+      "wrong-slot",
+      subject,
+      argument,
+      allowed,
+      verbatim(`the ${spec.descriptor.slot} scheme ${spec.descriptor.name}`),
+    );
   }
   return spec;
 }

@@ -20,7 +20,14 @@ export type Nested<T> = T | readonly Nested<T>[];
 
 /** A typed array of numbers. BigInt arrays are taken as positions only. */
 export type NumberArray =
-  | Float32Array | Float64Array | Int8Array | Uint8Array | Uint8ClampedArray | Int16Array | Uint16Array | Int32Array
+  | Float32Array
+  | Float64Array
+  | Int8Array
+  | Uint8Array
+  | Uint8ClampedArray
+  | Int16Array
+  | Uint16Array
+  | Int32Array
   | Uint32Array;
 
 /** Anything with a shape: a tensor of this package, of transformers.js or tfjs, or an ndarray. */
@@ -64,7 +71,13 @@ export class Tensor<D extends DType = DType> implements Iterable<Element<D> | Te
   /** One element by its indices; negative ones count from the end. Outside: `out-of-range`. */
   at(...indices: number[]): Element<D> {
     if (indices.length !== this.shape.length) {
-      refuse("shape-mismatch", "Tensor.at", "indices", `${this.shape.length} in number`, verbatim(printedShape(indices)));
+      refuse(
+        "shape-mismatch",
+        "Tensor.at",
+        "indices",
+        `${this.shape.length} in number`,
+        verbatim(printedShape(indices)),
+      );
     }
     return this.#element(this.#offset("Tensor.at", indices));
   }
@@ -73,7 +86,13 @@ export class Tensor<D extends DType = DType> implements Iterable<Element<D> | Te
   row(...indices: number[]): Storage[D] {
     const rank = this.shape.length;
     if (rank === 0 || indices.length !== rank - 1) {
-      refuse("shape-mismatch", "Tensor.row", "indices", `${Math.max(rank - 1, 0)} in number`, verbatim(printedShape(indices)));
+      refuse(
+        "shape-mismatch",
+        "Tensor.row",
+        "indices",
+        `${Math.max(rank - 1, 0)} in number`,
+        verbatim(printedShape(indices)),
+      );
     }
     const width = this.shape[rank - 1]!;
     const start = this.#offset("Tensor.row", indices) * width;
@@ -83,7 +102,8 @@ export class Tensor<D extends DType = DType> implements Iterable<Element<D> | Te
   /** A copy of the entries `start` to `end` (excluded) of the first axis, as Array.prototype.slice counts them. */
   slice(start = 0, end?: number): Tensor<D> {
     const [length, ...rest] = this.shape;
-    if (length === undefined) refuse("shape-mismatch", "Tensor.slice", "this tensor", "of one axis or more", verbatim("a scalar"));
+    if (length === undefined)
+      refuse("shape-mismatch", "Tensor.slice", "this tensor", "of one axis or more", verbatim("a scalar"));
     const clamp = (value: number, name: string): number => {
       if (!Number.isInteger(value)) refuse("not-integer", "Tensor.slice", name, "an integer", value);
       return Math.min(Math.max(value < 0 ? value + length : value, 0), length);
@@ -105,18 +125,23 @@ export class Tensor<D extends DType = DType> implements Iterable<Element<D> | Te
   }
 
   /** Walks the first axis: elements where there is one axis, else tensors (copies). */
-  * [Symbol.iterator](): Iterator<Element<D> | Tensor<D>> {
+  *[Symbol.iterator](): Iterator<Element<D> | Tensor<D>> {
     const [length, ...rest] = this.shape;
-    if (length === undefined) refuse("shape-mismatch", "Tensor", "this tensor", "of one axis or more to iterate", verbatim("a scalar"));
+    if (length === undefined)
+      refuse("shape-mismatch", "Tensor", "this tensor", "of one axis or more to iterate", verbatim("a scalar"));
     const stride = product(rest);
     for (let i = 0; i < length; i++) {
-      yield rest.length === 0 ? this.#element(i)
+      yield rest.length === 0
+        ? this.#element(i)
         : new Tensor(this.data.slice(i * stride, (i + 1) * stride) as Storage[D], rest, this.dtype);
     }
   }
 
   /** Arguments of Observable Plot's raster: `Plot.raster(...tensor.toPlotRaster())`, the first row at the top. */
-  toPlotRaster(): [data: Storage[D], options: { width: number; height: number; x1: number; y1: number; x2: number; y2: number }] {
+  toPlotRaster(): [
+    data: Storage[D],
+    options: { width: number; height: number; x1: number; y1: number; x2: number; y2: number },
+  ] {
     if (this.shape.length !== 2) refuse("shape-mismatch", "Tensor.toPlotRaster", "this tensor", "of two axes", this);
     const [height, width] = this.shape as [number, number];
     return [this.data, { width, height, x1: 0, y1: height, x2: width, y2: 0 }];
@@ -124,15 +149,22 @@ export class Tensor<D extends DType = DType> implements Iterable<Element<D> | Te
 
   /** `{shape, dtype, data}` with data a flat array; what JSON cannot say (NaN, Infinity) is null. */
   toJSON(): { shape: readonly number[]; dtype: D; data: (number | boolean | null)[] } {
-    const data = Array.from(this.data as ArrayLike<number>,
-      (value) => (this.dtype === "bool" ? value !== 0 : Number.isFinite(value) ? value : null));
+    const data = Array.from(this.data as ArrayLike<number>, (value) =>
+      this.dtype === "bool" ? value !== 0 : Number.isFinite(value) ? value : null,
+    );
     return { shape: this.shape, dtype: this.dtype, data };
   }
 
   /** Readable, long axes abridged. */
   toString(): string {
-    const text = (value: Element<D>): string => (typeof value === "boolean" ? (value ? "true" : "false")
-      : this.dtype === "float32" ? String(Number((value as number).toPrecision(7))) : String(value));
+    const text = (value: Element<D>): string =>
+      typeof value === "boolean"
+        ? value
+          ? "true"
+          : "false"
+        : this.dtype === "float32"
+          ? String(Number((value as number).toPrecision(7)))
+          : String(value);
     const draw = (axis: number, start: number, indent: string): string => {
       if (axis === this.shape.length) return text(this.#element(start));
       const length = this.shape[axis]!;
@@ -188,8 +220,11 @@ export class Tensor<D extends DType = DType> implements Iterable<Element<D> | Te
  * other typed arrays become float32. Errors: `shape-mismatch` for ragged arrays and shapes that do not fit.
  */
 export function tensor(values: TensorLike | Nested<boolean> | number | boolean, shape?: readonly number[]): Tensor;
-export function tensor<D extends DType>(values: TensorLike | Nested<boolean> | number | boolean,
-  shape: readonly number[] | undefined, dtype: D): Tensor<D>;
+export function tensor<D extends DType>(
+  values: TensorLike | Nested<boolean> | number | boolean,
+  shape: readonly number[] | undefined,
+  dtype: D,
+): Tensor<D>;
 export function tensor(values: unknown, shape?: readonly number[], dtype?: DType): Tensor {
   if (dtype !== undefined && !Object.hasOwn(kStorage, dtype)) {
     refuse("unknown-choice", "tensor", "dtype", '"float32", "float64", "int32" or "bool"', dtype);
@@ -202,8 +237,15 @@ export function tensor(values: unknown, shape?: readonly number[], dtype?: DType
       refuse("shape-mismatch", "tensor", "shape", `of ${read.data.length} elements`, verbatim(printedShape(dims)));
     }
   }
-  const kind = dtype ?? (read.boolean ? "bool" : read.data instanceof Float64Array && !read.nested ? "float64"
-    : read.data instanceof Int32Array ? "int32" : "float32");
+  const kind =
+    dtype ??
+    (read.boolean
+      ? "bool"
+      : read.data instanceof Float64Array && !read.nested
+        ? "float64"
+        : read.data instanceof Int32Array
+          ? "int32"
+          : "float32");
   return new Tensor(converted(read.data, kind), dims, kind);
 }
 
@@ -244,8 +286,13 @@ export function allowedSize(subject: string, argument: string, shape: readonly n
   const size = product(shape);
   const limit = Math.floor(kMaxBytes / bytesPerElement);
   if (!(size <= limit)) {
-    throw refusal({ code: "too-large", subject, argument, allowed: `at most ${limit} elements`,
-      given: `${shape.join(" x ")} = ${size}` });
+    throw refusal({
+      code: "too-large",
+      subject,
+      argument,
+      allowed: `at most ${limit} elements`,
+      given: `${shape.join(" x ")} = ${size}`,
+    });
   }
   return size;
 }
@@ -264,13 +311,23 @@ export function refuseDetached(subject: string, argument: string, view: ArrayBuf
   try {
     kTypedArray.prototype.at.call(view, 0);
   } catch {
-    refuse("detached", subject, argument, "an array whose buffer is attached and long enough", verbatim("a detached array"));
+    refuse(
+      "detached",
+      subject,
+      argument,
+      "an array whose buffer is attached and long enough",
+      verbatim("a detached array"),
+    );
   }
 }
 
 function isNumberArray(value: unknown): value is NumberArray {
-  return ArrayBuffer.isView(value) && !(value instanceof DataView)
-    && !(value instanceof BigInt64Array) && !(value instanceof BigUint64Array);
+  return (
+    ArrayBuffer.isView(value) &&
+    !(value instanceof DataView) &&
+    !(value instanceof BigInt64Array) &&
+    !(value instanceof BigUint64Array)
+  );
 }
 
 function checkedShape(subject: string, argument: string, shape: unknown): readonly number[] {
@@ -301,7 +358,13 @@ export function readArray(subject: string, argument: string, value: unknown): Re
   if (value === undefined) refuseMissing(subject, argument, "an array of numbers");
   if (typeof value === "number" || typeof value === "boolean") {
     if (subject === "tensor") {
-      return { data: Float64Array.of(Number(value)), shape: [], shaped: true, boolean: value === true || value === false, nested: true };
+      return {
+        data: Float64Array.of(Number(value)),
+        shape: [],
+        shaped: true,
+        boolean: value === true || value === false,
+        nested: true,
+      };
     }
   }
   if (typeof value === "object" && value !== null && !ArrayBuffer.isView(value)) {
@@ -311,7 +374,13 @@ export function readArray(subject: string, argument: string, value: unknown): Re
 }
 
 function refuseDetachedSize(subject: string, argument: string): never {
-  refuse("detached", subject, argument, "a tensor whose buffer is attached and long enough", verbatim("a detached tensor"));
+  refuse(
+    "detached",
+    subject,
+    argument,
+    "a tensor whose buffer is attached and long enough",
+    verbatim("a detached tensor"),
+  );
 }
 
 function readShaped(subject: string, argument: string, value: Record<string, unknown>): ReadArray {
@@ -323,25 +392,47 @@ function readShaped(subject: string, argument: string, value: Record<string, unk
   const raw = typeof value.dataSync === "function" ? (value.dataSync as () => unknown)() : value.data;
   const read = readArray(subject, `${argument}.data`, raw);
   if (read.shaped && read.shape.length !== 1) {
-    refuse("shape-mismatch", subject, `${argument}.data`, "a flat array", verbatim(`shape ${printedShape(read.shape)}`));
+    refuse(
+      "shape-mismatch",
+      subject,
+      `${argument}.data`,
+      "a flat array",
+      verbatim(`shape ${printedShape(read.shape)}`),
+    );
   }
   const boolean = read.boolean || value.dtype === "bool";
   const size = product(dims);
   const strides = value.stride ?? value.strides;
   if (strides !== undefined && Array.isArray(strides)) {
-    return { data: gathered(subject, argument, read.data, dims, strides, value.offset), shape: dims, shaped: true, boolean,
-      nested: read.nested };
+    return {
+      data: gathered(subject, argument, read.data, dims, strides, value.offset),
+      shape: dims,
+      shaped: true,
+      boolean,
+      nested: read.nested,
+    };
   }
   if (size !== read.data.length) {
-    refuse("shape-mismatch", subject, `${argument}.data`, `of ${size} elements for the shape ${printedShape(dims)}`,
-      read.data.length);
+    refuse(
+      "shape-mismatch",
+      subject,
+      `${argument}.data`,
+      `of ${size} elements for the shape ${printedShape(dims)}`,
+      read.data.length,
+    );
   }
   return { data: read.data, shape: dims, shaped: true, boolean, nested: read.nested };
 }
 
 // An ndarray may be a strided view: its elements in row-major order.
-function gathered(subject: string, argument: string, data: NumberArray, shape: readonly number[], strides: unknown[],
-  offset: unknown): NumberArray {
+function gathered(
+  subject: string,
+  argument: string,
+  data: NumberArray,
+  shape: readonly number[],
+  strides: unknown[],
+  offset: unknown,
+): NumberArray {
   const start = offset ?? 0;
   const whole = [...strides, start].every((step) => Number.isInteger(step));
   let low = start as number;
@@ -353,8 +444,13 @@ function gathered(subject: string, argument: string, data: NumberArray, shape: r
   });
   const size = allowedSize(subject, argument, shape, 8);
   if (!whole || strides.length !== shape.length || (size > 0 && (low < 0 || high >= data.length))) {
-    refuse("shape-mismatch", subject, argument, "an ndarray whose strides stay inside its data", verbatim(
-      `strides [${strides.join(", ")}] from ${String(start)}`));
+    refuse(
+      "shape-mismatch",
+      subject,
+      argument,
+      "an ndarray whose strides stay inside its data",
+      verbatim(`strides [${strides.join(", ")}] from ${String(start)}`),
+    );
   }
   const result = data instanceof Float64Array ? new Float64Array(size) : new Float32Array(size);
   const index = shape.map(() => 0);
@@ -377,7 +473,8 @@ function readNested(subject: string, argument: string, value: readonly unknown[]
   let leaf: unknown = value;
   while (Array.isArray(leaf)) {
     shape.push(leaf.length);
-    if (shape.length > 8) refuse("shape-mismatch", subject, argument, "nested at most 8 deep", verbatim("a deeper array"));
+    if (shape.length > 8)
+      refuse("shape-mismatch", subject, argument, "nested at most 8 deep", verbatim("a deeper array"));
     leaf = leaf[0] as unknown;
   }
   const typedLeaves = isNumberArray(leaf);
@@ -389,8 +486,13 @@ function readNested(subject: string, argument: string, value: readonly unknown[]
   let next = 0;
   const ragged = (item: unknown, axis: number): never => {
     const length = Array.isArray(item) || isNumberArray(item) ? `one of length ${item.length}` : printed(item);
-    refuse("shape-mismatch", subject, argument, `a regular array: entries of length ${shape[axis]} on axis ${axis}`,
-      verbatim(length));
+    refuse(
+      "shape-mismatch",
+      subject,
+      argument,
+      `a regular array: entries of length ${shape[axis]} on axis ${axis}`,
+      verbatim(length),
+    );
   };
   const walk = (item: unknown, axis: number): void => {
     if (typedLeaves && axis === depth - 1) {
@@ -440,7 +542,12 @@ export function asFloat64(data: NumberArray): Float64Array {
 }
 
 /** `out:` as a typed array of the right kind and size, or undefined; the result is written there. */
-export function readOut(subject: string, out: unknown, size: number, dtype: "float32" | "float64"): Float32Array | Float64Array | undefined {
+export function readOut(
+  subject: string,
+  out: unknown,
+  size: number,
+  dtype: "float32" | "float64",
+): Float32Array | Float64Array | undefined {
   if (out === undefined) return undefined;
   const data: unknown = out instanceof Tensor ? out.data : out;
   const Constructor = kStorage[dtype];

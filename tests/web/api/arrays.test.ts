@@ -3,56 +3,133 @@ import { inspect } from "node:util";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {
-  PosencError, type SchemeJSON, Tensor, alibi, arange, bias, convertLayout, embed, encode, fairseqPositions, fromJSON, grid, multimodalPositions,
-  paddedPositions, randomNormal, rope, rotate, schemes, shaw, sinusoidal, tensor,
+  PosencError,
+  type SchemeJSON,
+  Tensor,
+  alibi,
+  arange,
+  bias,
+  convertLayout,
+  embed,
+  encode,
+  fairseqPositions,
+  fromJSON,
+  grid,
+  multimodalPositions,
+  paddedPositions,
+  randomNormal,
+  rope,
+  rotate,
+  schemes,
+  shaw,
+  sinusoidal,
+  tensor,
 } from "../../../web/src/index.js";
 import { gap } from "./oracle.js";
 
 const kScheme = sinusoidal({ dim: 4 });
 
 describe("Tensor", () => {
-  const t = tensor([[[1, 2], [3, 4], [5, 6]], [[7, 8], [9, 10], [11, 12]]]);
+  const t = tensor([
+    [
+      [1, 2],
+      [3, 4],
+      [5, 6],
+    ],
+    [
+      [7, 8],
+      [9, 10],
+      [11, 12],
+    ],
+  ]);
 
   it("knows its shape and reads by index", () => {
     expect([t.shape, t.dims, t.size, t.dtype]).toEqual([[2, 3, 2], [2, 3, 2], 12, "float32"]);
     expect([t.at(0, 0, 0), t.at(1, 2, 1), t.at(-1, -1, -1), t.at(1, 0, -2)]).toEqual([1, 12, 12, 7]);
     expect(t.row(1, 0)).toEqual(Float32Array.of(7, 8));
-    expect(t.slice(1).tolist()).toEqual([[[7, 8], [9, 10], [11, 12]]]);
-    expect(t.slice(-2, -1).tolist()).toEqual([[[1, 2], [3, 4], [5, 6]]]);
+    expect(t.slice(1).tolist()).toEqual([
+      [
+        [7, 8],
+        [9, 10],
+        [11, 12],
+      ],
+    ]);
+    expect(t.slice(-2, -1).tolist()).toEqual([
+      [
+        [1, 2],
+        [3, 4],
+        [5, 6],
+      ],
+    ]);
     expect(t.slice(5).shape).toEqual([0, 3, 2]);
-    expect(t.tolist()).toEqual([[[1, 2], [3, 4], [5, 6]], [[7, 8], [9, 10], [11, 12]]]);
+    expect(t.tolist()).toEqual([
+      [
+        [1, 2],
+        [3, 4],
+        [5, 6],
+      ],
+      [
+        [7, 8],
+        [9, 10],
+        [11, 12],
+      ],
+    ]);
   });
 
   it("gives copies, never views", () => {
     const row = t.row(0, 0);
     row[0] = 99;
     t.slice(0).data[0] = 99;
-    [...t as Iterable<Tensor>][0]!.data[0] = 99;
+    [...(t as Iterable<Tensor>)][0]!.data[0] = 99;
     expect(t.at(0, 0, 0)).toBe(1);
   });
 
   it("iterates over its first axis", () => {
     expect([...tensor([1, 2, 3])]).toEqual([1, 2, 3]);
     expect([...tensor([true, false])]).toEqual([true, false]);
-    expect([...t as Iterable<Tensor>].map((part) => part.shape)).toEqual([[3, 2], [3, 2]]);
+    expect([...(t as Iterable<Tensor>)].map((part) => part.shape)).toEqual([
+      [3, 2],
+      [3, 2],
+    ]);
   });
 
   it("prints readably", () => {
-    expect(String(tensor([[1.5, 2], [3, 4]]))).toBe("Tensor float32 [2, 2]\n[[1.5, 2],\n [3, 4]]");
+    expect(
+      String(
+        tensor([
+          [1.5, 2],
+          [3, 4],
+        ]),
+      ),
+    ).toBe("Tensor float32 [2, 2]\n[[1.5, 2],\n [3, 4]]");
     expect(inspect(tensor(Float32Array.of(0.1)))).toBe("Tensor float32 [1]\n[0.1]");
     expect(inspect(randomNormal([100, 100])).length).toBeLessThan(800);
     expect(String(tensor([], [0, 3]))).toContain("[0, 3]");
-    expect((t as unknown as Record<symbol, () => unknown>)[Symbol.for("Jupyter.display")]!()).toEqual({ "text/plain": String(t) });
+    expect((t as unknown as Record<symbol, () => unknown>)[Symbol.for("Jupyter.display")]!()).toEqual({
+      "text/plain": String(t),
+    });
   });
 
   it("says in JSON what JSON can say", () => {
-    expect(JSON.parse(JSON.stringify(tensor([1, NaN, -Infinity])))).toEqual({ shape: [3], dtype: "float32", data: [1, null, null] });
-    expect(JSON.parse(JSON.stringify(tensor([true, false])))).toEqual({ shape: [2], dtype: "bool", data: [true, false] });
+    expect(JSON.parse(JSON.stringify(tensor([1, NaN, -Infinity])))).toEqual({
+      shape: [3],
+      dtype: "float32",
+      data: [1, null, null],
+    });
+    expect(JSON.parse(JSON.stringify(tensor([true, false])))).toEqual({
+      shape: [2],
+      dtype: "bool",
+      data: [true, false],
+    });
   });
 
   it("hands itself to Observable Plot", () => {
-    expect(tensor([[1, 2, 3], [4, 5, 6]]).toPlotRaster()).toEqual([Float32Array.of(1, 2, 3, 4, 5, 6),
-      { width: 3, height: 2, x1: 0, y1: 2, x2: 3, y2: 0 }]);
+    expect(
+      tensor([
+        [1, 2, 3],
+        [4, 5, 6],
+      ]).toPlotRaster(),
+    ).toEqual([Float32Array.of(1, 2, 3, 4, 5, 6), { width: 3, height: 2, x1: 0, y1: 2, x2: 3, y2: 0 }]);
   });
 
   it("keeps types, or converts as asked", () => {
@@ -68,19 +145,37 @@ describe("Tensor", () => {
 });
 
 describe("what is taken for an array", () => {
-  const wanted = rotate([[1, 2, 3, 4], [5, 6, 7, 8]], rope({ dim: 4 }));
+  const wanted = rotate(
+    [
+      [1, 2, 3, 4],
+      [5, 6, 7, 8],
+    ],
+    rope({ dim: 4 }),
+  );
   const flat = [1, 2, 3, 4, 5, 6, 7, 8];
 
   it.each([
-    ["a Tensor", tensor([[1, 2, 3, 4], [5, 6, 7, 8]])],
+    [
+      "a Tensor",
+      tensor([
+        [1, 2, 3, 4],
+        [5, 6, 7, 8],
+      ]),
+    ],
     ["a bare typed array", Float32Array.from(flat)],
     ["integers", Int16Array.from(flat)],
     ["{data, shape}", { data: Float32Array.from(flat), shape: [2, 4] }],
     ["{data, dims} as transformers.js", { data: Float32Array.from(flat), dims: [2, 4] }],
     ["{dataSync, shape} as tfjs", { dataSync: () => Float32Array.from(flat), shape: [2, 4] }],
     ["rows of typed arrays", [Float32Array.of(1, 2, 3, 4), Float32Array.of(5, 6, 7, 8)]],
-    ["an ndarray in column order", { data: Float32Array.of(1, 5, 2, 6, 3, 7, 4, 8), shape: [2, 4], stride: [1, 2], offset: 0 }],
-    ["an ndarray turned round", { data: Float32Array.from(flat).reverse(), shape: [2, 4], strides: [-4, -1], offset: 7 }],
+    [
+      "an ndarray in column order",
+      { data: Float32Array.of(1, 5, 2, 6, 3, 7, 4, 8), shape: [2, 4], stride: [1, 2], offset: 0 },
+    ],
+    [
+      "an ndarray turned round",
+      { data: Float32Array.from(flat).reverse(), shape: [2, 4], strides: [-4, -1], offset: 7 },
+    ],
     ["shared memory", new Float32Array(new SharedArrayBuffer(32)).map((_, i) => flat[i]!)],
   ])("%s", (_, x) => {
     expect(rotate(x as never, rope({ dim: 4 })).data).toEqual(wanted.data);
@@ -89,7 +184,9 @@ describe("what is taken for an array", () => {
   it("shared and growable buffers are copied, and serve as out", () => {
     const shared = new Float32Array(new SharedArrayBuffer(32));
     shared.set(flat);
-    const growable = new Float32Array(new (ArrayBuffer as unknown as new (n: number, o: object) => ArrayBuffer)(32, { maxByteLength: 64 }));
+    const growable = new Float32Array(
+      new (ArrayBuffer as unknown as new (n: number, o: object) => ArrayBuffer)(32, { maxByteLength: 64 }),
+    );
     growable.set(flat);
     for (const x of [shared, growable]) {
       expect(tensor(x, [2, 4]).data).not.toBe(x);
@@ -112,7 +209,15 @@ describe("positions", () => {
   it("are counts, arrays, BigInts or axes", () => {
     const rows = (p: Parameters<typeof encode>[1]): unknown => encode(kScheme, p).tolist();
     const three = rows([0, 1, 2]);
-    for (const p of [3, [0n, 1n, 2n], BigInt64Array.of(0n, 1n, 2n), Float32Array.of(0, 1, 2), arange(3), tensor([0, 1, 2]), [[0, 1, 2]]]) {
+    for (const p of [
+      3,
+      [0n, 1n, 2n],
+      BigInt64Array.of(0n, 1n, 2n),
+      Float32Array.of(0, 1, 2),
+      arange(3),
+      tensor([0, 1, 2]),
+      [[0, 1, 2]],
+    ]) {
       expect(rows(p)).toEqual(three);
     }
     expect(rows([2 ** 53])).toEqual(rows([9007199254740992n]));
@@ -128,7 +233,10 @@ describe("positions", () => {
   });
 
   it("grid goes row by row", () => {
-    expect(grid(2, 3).tolist()).toEqual([[0, 0, 0, 1, 1, 1], [0, 1, 2, 0, 1, 2]]);
+    expect(grid(2, 3).tolist()).toEqual([
+      [0, 0, 0, 1, 1, 1],
+      [0, 1, 2, 0, 1, 2],
+    ]);
     expect(grid(0, 3).shape).toEqual([2, 0]);
   });
 
@@ -146,7 +254,11 @@ describe("positions", () => {
   });
 
   it("text resumes after an image's largest position", () => {
-    expect(multimodalPositions([{ video: [2, 1, 2] }, { text: 1 }]).tolist()).toEqual([[0, 0, 1, 1, 2], [0, 0, 0, 0, 2], [0, 1, 0, 1, 2]]);
+    expect(multimodalPositions([{ video: [2, 1, 2] }, { text: 1 }]).tolist()).toEqual([
+      [0, 0, 1, 1, 2],
+      [0, 0, 0, 0, 2],
+      [0, 1, 0, 1, 2],
+    ]);
     expect(multimodalPositions([]).shape).toEqual([3, 0]);
   });
 });
@@ -154,12 +266,34 @@ describe("positions", () => {
 describe("schemes", () => {
   it("are frozen and readable", () => {
     const scheme = rope({ dim: 8, scaling: { type: "linear", factor: 2 } });
-    expect([scheme.slot, scheme.name, scheme.dim, scheme.base, scheme.rotaryDim, scheme.frequencies]).toEqual(["rotate", "rope", 8, 10000, 8, null]);
+    expect([scheme.slot, scheme.name, scheme.dim, scheme.base, scheme.rotaryDim, scheme.frequencies]).toEqual([
+      "rotate",
+      "rope",
+      8,
+      10000,
+      8,
+      null,
+    ]);
     expect({ ...scheme.scaling }).toMatchObject({ type: "linear", factor: 2 });
     expect(Object.isFrozen(scheme) && Object.isFrozen(scheme.scaling)).toBe(true);
     expect(String(scheme)).toBe('rope({dim: 8, scaling: {type: "linear", factor: 2}})');
-    expect(inspect(alibi({ heads: 8, slopes: [1, 2, 3, 4, 5, 6, 7, 8] }))).toBe("alibi({heads: 8, slopes: [1, 2, 3, 4, 5, 6, 7, 8]})");
-    expect(String(shaw({ dim: 2, clip: 1, keys: [[1, 2], [3, 4], [5, 6]], values: false }))).toBe("shaw({dim: 2, clip: 1, keys: <3 x 2>, values: false})");
+    expect(inspect(alibi({ heads: 8, slopes: [1, 2, 3, 4, 5, 6, 7, 8] }))).toBe(
+      "alibi({heads: 8, slopes: [1, 2, 3, 4, 5, 6, 7, 8]})",
+    );
+    expect(
+      String(
+        shaw({
+          dim: 2,
+          clip: 1,
+          keys: [
+            [1, 2],
+            [3, 4],
+            [5, 6],
+          ],
+          values: false,
+        }),
+      ),
+    ).toBe("shaw({dim: 2, clip: 1, keys: <3 x 2>, values: false})");
   });
 
   it("keep their own copy of what they were given", () => {
@@ -173,8 +307,14 @@ describe("schemes", () => {
 
   it("go through JSON and come back the same", () => {
     const keys = randomNormal([3, 3, 4], { seed: 4 });
-    for (const scheme of [kScheme, sinusoidal({ dim: 6, layout: "half", frequencies: [3, 2, 1], padIndex: -2 }), rope({ dim: 4, scaling: { type: "ntk", factor: 2.5 } }),
-      alibi({ heads: 3, symmetric: false, rule: "geometric" }), shaw({ dim: 4, clip: 1, keys, values: false }), shaw({ dim: 4, clip: 1, seed: 3 })]) {
+    for (const scheme of [
+      kScheme,
+      sinusoidal({ dim: 6, layout: "half", frequencies: [3, 2, 1], padIndex: -2 }),
+      rope({ dim: 4, scaling: { type: "ntk", factor: 2.5 } }),
+      alibi({ heads: 3, symmetric: false, rule: "geometric" }),
+      shaw({ dim: 4, clip: 1, keys, values: false }),
+      shaw({ dim: 4, clip: 1, seed: 3 }),
+    ]) {
       const text = JSON.stringify(scheme);
       expect(text).not.toMatch(/NaN|Infinity|undefined/);
       const back = fromJSON(JSON.parse(text) as SchemeJSON);
@@ -202,9 +342,12 @@ describe("embedding and rotating", () => {
   it("scales, weighs, appends", () => {
     const x = randomNormal([2, 3, 4], { seed: 1 });
     const p = encode(kScheme, 3);
-    const wanted = (f: (value: number, position: number) => number): Float32Array => x.data.map((value, n) => Math.fround(f(value, p.data[n % 12]!)));
+    const wanted = (f: (value: number, position: number) => number): Float32Array =>
+      x.data.map((value, n) => Math.fround(f(value, p.data[n % 12]!)));
     expect(embed(x, kScheme).data).toEqual(wanted((value, position) => value + position));
-    expect(embed(x, kScheme, { scale: "sqrt", alpha: 0.5 }).data).toEqual(wanted((value, position) => value * 2 + position * 0.5));
+    expect(embed(x, kScheme, { scale: "sqrt", alpha: 0.5 }).data).toEqual(
+      wanted((value, position) => value * 2 + position * 0.5),
+    );
     const both = embed(x, kScheme, { mode: "concat", scale: 2 });
     expect(both.shape).toEqual([2, 3, 8]);
     expect(both.row(1, 2)).toEqual(Float32Array.from([...x.row(1, 2)].map((value) => value * 2).concat([...p.row(2)])));
@@ -215,33 +358,56 @@ describe("embedding and rotating", () => {
     const options = { alpha: 0, dropout: 0.25, seed: 5 };
     const dropped = embed(x, kScheme, options);
     const zeros = dropped.data.filter((value) => value === 0).length;
-    expect(Math.abs(zeros / 40000 - 0.25)).toBeLessThan(4 * Math.sqrt(0.25 * 0.75 / 40000));
+    expect(Math.abs(zeros / 40000 - 0.25)).toBeLessThan(4 * Math.sqrt((0.25 * 0.75) / 40000));
     expect(new Set(dropped.data)).toEqual(new Set([0, Math.fround(4 / 3)]));
     expect(embed(x, kScheme, options).data).toEqual(dropped.data);
     expect(embed(x, kScheme, { ...options, seed: 6 }).data).not.toEqual(dropped.data);
   });
 
   it("turns back, composes, and commutes with the layouts", () => {
-    fc.assert(fc.property(fc.integer({ min: 0, max: 12 }), fc.integer({ min: 1, max: 8 }), fc.double({ min: -1e6, max: 1e6, noNaN: true }), fc.nat(1000), (tokens, pairs, first, seed) => {
-      const dim = 2 * pairs;
-      const x = randomNormal([tokens, dim], { seed });
-      const options = { positions: Array.from({ length: tokens }, (_, t) => first + t) };
-      const scheme = rope({ dim });
-      const half = rope({ dim, layout: "half" });
-      const y = rotate(x, scheme, options);
-      expect(gap([...rotate(y, scheme, { ...options, inverse: true }).data], [...x.data])).toBeLessThan(2e-6);
-      const converted = convertLayout(x, { from: "interleaved", to: "half" });
-      expect(convertLayout(rotate(converted as Tensor<"float32">, half, options), { from: "half", to: "interleaved" }).data).toEqual(y.data);
-      expect(rotate(rotate(x, scheme, options), half, options).data).toEqual(rotate(x, [scheme, half], options).data);
-      expect(gap([...rotate(rotate(x, [scheme, half], options), [scheme, half], { ...options, inverse: true }).data], [...x.data])).toBeLessThan(4e-6);
-    }), { numRuns: 100, seed: 3 });
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 0, max: 12 }),
+        fc.integer({ min: 1, max: 8 }),
+        fc.double({ min: -1e6, max: 1e6, noNaN: true }),
+        fc.nat(1000),
+        (tokens, pairs, first, seed) => {
+          const dim = 2 * pairs;
+          const x = randomNormal([tokens, dim], { seed });
+          const options = { positions: Array.from({ length: tokens }, (_, t) => first + t) };
+          const scheme = rope({ dim });
+          const half = rope({ dim, layout: "half" });
+          const y = rotate(x, scheme, options);
+          expect(gap([...rotate(y, scheme, { ...options, inverse: true }).data], [...x.data])).toBeLessThan(2e-6);
+          const converted = convertLayout(x, { from: "interleaved", to: "half" });
+          expect(
+            convertLayout(rotate(converted as Tensor<"float32">, half, options), { from: "half", to: "interleaved" })
+              .data,
+          ).toEqual(y.data);
+          expect(rotate(rotate(x, scheme, options), half, options).data).toEqual(
+            rotate(x, [scheme, half], options).data,
+          );
+          expect(
+            gap(
+              [...rotate(rotate(x, [scheme, half], options), [scheme, half], { ...options, inverse: true }).data],
+              [...x.data],
+            ),
+          ).toBeLessThan(4e-6);
+        },
+      ),
+      { numRuns: 100, seed: 3 },
+    );
   });
 
   it("adds biases of a list and picks heads", () => {
     const both = bias([alibi({ heads: 4 }), alibi({ heads: 4, symmetric: false })], { queries: 9, keys: 140 });
-    const [a, b] = [alibi({ heads: 4 }), alibi({ heads: 4, symmetric: false })].map((scheme) => bias(scheme, { queries: 9, keys: 140 })) as [Tensor, Tensor];
+    const [a, b] = [alibi({ heads: 4 }), alibi({ heads: 4, symmetric: false })].map((scheme) =>
+      bias(scheme, { queries: 9, keys: 140 }),
+    ) as [Tensor, Tensor];
     expect(both.data).toEqual(a.data.map((value, n) => Math.fround((value as number) + (b.data[n] as number))));
-    expect(bias(alibi({ heads: 4 }), { queries: 9, keys: 140, heads: [3, 0, 3] }).tolist()).toEqual([3, 0, 3].map((h) => (a.tolist() as unknown[])[h]));
+    expect(bias(alibi({ heads: 4 }), { queries: 9, keys: 140, heads: [3, 0, 3] }).tolist()).toEqual(
+      [3, 0, 3].map((h) => (a.tolist() as unknown[])[h]),
+    );
   });
 
   it("draws the same normal numbers for the same seed", () => {

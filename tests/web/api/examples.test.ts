@@ -16,9 +16,15 @@ describe("examples", () => {
 
   it.each(names)("%s prints what it says", async (name) => {
     const file = join(kExamples, name);
-    const expected = readFileSync(file, "utf8").split("\n").filter((line) => line.startsWith("//> ")).map((line) => line.slice(4));
+    const expected = readFileSync(file, "utf8")
+      .split("\n")
+      .filter((line) => line.startsWith("//> "))
+      .map((line) => line.slice(4));
     expect(expected.length).toBeGreaterThan(0);
-    const { stdout, stderr } = await promisify(execFile)(process.execPath, [file], { cwd: kExamples, env: { ...process.env, NO_COLOR: "1" } });
+    const { stdout, stderr } = await promisify(execFile)(process.execPath, [file], {
+      cwd: kExamples,
+      env: { ...process.env, NO_COLOR: "1" },
+    });
     expect(stderr).toBe("");
     expect(stdout.trimEnd().split("\n")).toEqual(expected);
   });

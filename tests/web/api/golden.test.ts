@@ -1,13 +1,29 @@
-// Every case of tests/golden/cases.json, through the public API. Expected values come from elsewhere (papers' code, fifty
-// digits); a case without a test here must name what it waits for, and that must truly not be there yet.
+// Every case of tests/golden/cases.json, through the public API. Expected values come from elsewhere (papers' code,
+// fifty digits); a case without a test here must name what it waits for, and that must truly not be there yet.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import * as posenc from "../../../web/src/index.js";
 import { gap } from "./oracle.js";
 
-const { alibi, attention, attentionDistance, bias, embed, encode, entropy, fairseqPositions, frequencies, multimodalPositions,
-  paddedPositions, relativeIndex, rope, rotate, shaw, sinusoidal } = posenc;
+const {
+  alibi,
+  attention,
+  attentionDistance,
+  bias,
+  embed,
+  encode,
+  entropy,
+  fairseqPositions,
+  frequencies,
+  multimodalPositions,
+  paddedPositions,
+  relativeIndex,
+  rope,
+  rotate,
+  shaw,
+  sinusoidal,
+} = posenc;
 
 interface Case {
   readonly id: string;
@@ -25,7 +41,9 @@ const list = JSON.parse(cases) as Case[];
 const kFloat32 = 2e-7;
 
 function near(actual: unknown, expected: unknown, tolerance: number): void {
-  expect(gap(actual, expected), `${JSON.stringify(actual)} against ${JSON.stringify(expected)}`).toBeLessThanOrEqual(tolerance);
+  expect(gap(actual, expected), `${JSON.stringify(actual)} against ${JSON.stringify(expected)}`).toBeLessThanOrEqual(
+    tolerance,
+  );
 }
 
 // Ten printed digits carry an error of half a unit in the tenth, whatever a case's own tolerance says.
@@ -34,18 +52,26 @@ const kPrinted = 6e-10;
 const table = (dim: number, positions: readonly number[], more: object = {}): number[][] =>
   encode(sinusoidal({ dim, ...more }), positions, { dtype: "float64" }).tolist() as number[][];
 const dot = (a: readonly number[], b: readonly number[]): number => a.reduce((sum, x, c) => sum + x * b[c]!, 0);
-const distance = (a: readonly number[], b: readonly number[]): number => Math.sqrt(a.reduce((sum, x, c) => sum + (x - b[c]!) ** 2, 0));
+const distance = (a: readonly number[], b: readonly number[]): number =>
+  Math.sqrt(a.reduce((sum, x, c) => sum + (x - b[c]!) ** 2, 0));
 const turn = (x: readonly number[][], options: posenc.RopeOptions, positions: readonly number[]): number[][] =>
   rotate(posenc.tensor(x, undefined, "float64"), rope(options), { positions }).tolist() as number[][];
 const slopes = (options: posenc.AlibiOptions): number[] =>
   Array.from(bias(alibi(options), { queries: [1], keys: [0] }).data, (b) => -b);
 
-type Run = (given: { params: Record<string, never>; input: Record<string, never>; expected: never; tol: number }) => void;
+type Run = (given: {
+  params: Record<string, never>;
+  input: Record<string, never>;
+  expected: never;
+  tol: number;
+}) => void;
 
 const paperRows: Run = ({ params, input, expected, tol }) => near(table(params.d, input.pos), expected, tol);
 
 const exactAtLargePositions: Run = ({ params, input, expected }) => {
-  const pairs = Object.entries(expected as Record<string, Record<"sin" | "cos" | "naive_f32_sin" | "naive_f32_abs_err", number>>);
+  const pairs = Object.entries(
+    expected as Record<string, Record<"sin" | "cos" | "naive_f32_sin" | "naive_f32_abs_err", number>>,
+  );
   const [double] = table(params.d, [input.pos]);
   const [single] = encode(sinusoidal({ dim: params.d }), [input.pos]).tolist() as number[][];
   for (const [name, { sin, cos, naive_f32_sin: naive, naive_f32_abs_err: error }] of pairs) {
@@ -56,17 +82,24 @@ const exactAtLargePositions: Run = ({ params, input, expected }) => {
   }
 };
 
-const turnedRow: (options: (params: Record<string, never>) => posenc.RopeOptions) => Run = (options) =>
-  ({ params, input, expected, tol }) => near(turn([input.x], options(params), [input.pos])[0], expected, tol);
+const turnedRow: (options: (params: Record<string, never>) => posenc.RopeOptions) => Run =
+  (options) =>
+  ({ params, input, expected, tol }) =>
+    near(turn([input.x], options(params), [input.pos])[0], expected, tol);
 
-const slopeCase: Run = ({ params, expected }) => near(
-  slopes({ heads: params.n_heads, rule: (params.mode ?? "press") as "press" | "geometric" }), expected, 5e-8);
+const slopeCase: Run = ({ params, expected }) =>
+  near(slopes({ heads: params.n_heads, rule: (params.mode ?? "press") as "press" | "geometric" }), expected, 5e-8);
 
 const runs: Record<string, Run> = {
   "sin-001": paperRows,
-  "sin-003": ({ input, expected }) => near(embed(input.embeddings, sinusoidal({ dim: 4 }), { positions: input.pos }).tolist(), expected, kFloat32 * 2),
+  "sin-003": ({ input, expected }) =>
+    near(embed(input.embeddings, sinusoidal({ dim: 4 }), { positions: input.pos }).tolist(), expected, kFloat32 * 2),
   "sin-004": ({ input, expected }) =>
-    near(embed(input.embeddings, sinusoidal({ dim: 4 }), { positions: input.pos, scale: "sqrt" }).tolist(), expected, kFloat32 * 3),
+    near(
+      embed(input.embeddings, sinusoidal({ dim: 4 }), { positions: input.pos, scale: "sqrt" }).tolist(),
+      expected,
+      kFloat32 * 3,
+    ),
   "sin-005": ({ params, input, expected, tol }) => {
     const { wavelength } = frequencies(sinusoidal({ dim: params.d, base: params.base }));
     (input.i as number[]).forEach((i, n) => near(wavelength[i]! / expected[n]!, 1, tol));
@@ -80,16 +113,34 @@ const runs: Record<string, Run> = {
     const rows = table(params.d, [7, 7 + (input.k as number)]);
     blocks.forEach((m, i) => {
       const [sin, cos] = rows[0]!.slice(2 * i, 2 * i + 2) as [number, number];
-      near([m[0]![0]! * sin + m[0]![1]! * cos, m[1]![0]! * sin + m[1]![1]! * cos], rows[1]!.slice(2 * i, 2 * i + 2), 2 * kPrinted);
+      near(
+        [m[0]![0]! * sin + m[0]![1]! * cos, m[1]![0]! * sin + m[1]![1]! * cos],
+        rows[1]!.slice(2 * i, 2 * i + 2),
+        2 * kPrinted,
+      );
     });
   },
-  "sin-010": ({ params, input, expected, tol }) => near(table(params.d, input.pos, { layout: "half", spacing: "timing",
-    minTimescale: params.min_timescale, maxTimescale: params.max_timescale }), expected, tol),
+  "sin-010": ({ params, input, expected, tol }) =>
+    near(
+      table(params.d, input.pos, {
+        layout: "half",
+        spacing: "timing",
+        minTimescale: params.min_timescale,
+        maxTimescale: params.max_timescale,
+      }),
+      expected,
+      tol,
+    ),
   "sin-011": ({ params, input, expected, tol }) =>
     near(table(params.d, input.pos, { layout: "half", spacing: "timing", oddDim: "pad" }), expected, tol),
-  "sin-012": ({ params, input, expected }) => expect(fairseqPositions(input.tokens, params.padding_idx).tolist()).toEqual(expected),
-  "sin-014": ({ params, input, expected, tol }) => near(table(params.d, input.position_index,
-    { layout: "half", spacing: "timing", padIndex: params.padding_idx }), expected, tol),
+  "sin-012": ({ params, input, expected }) =>
+    expect(fairseqPositions(input.tokens, params.padding_idx).tolist()).toEqual(expected),
+  "sin-014": ({ params, input, expected, tol }) =>
+    near(
+      table(params.d, input.position_index, { layout: "half", spacing: "timing", padIndex: params.padding_idx }),
+      expected,
+      tol,
+    ),
   "sin-015": paperRows,
   "sin-018": ({ params, input, expected, tol }) => {
     const { correct, wrong } = expected as { correct: number[]; wrong: number[] };
@@ -111,8 +162,11 @@ const runs: Record<string, Run> = {
   "big-007": ({ input, expected, tol }) => {
     const { cos_true_15962: own, cos_15936: below, cos_15968: above } = expected as Record<string, number>;
     const [first] = input.pos as number[];
-    near(encode(sinusoidal({ dim: 2 }), [first!, 15936, 15968]).tolist(),
-      [first!, 15936, 15968].map((t, n) => [Math.fround(Math.sin(t)), [own, below, above][n]]), tol);
+    near(
+      encode(sinusoidal({ dim: 2 }), [first!, 15936, 15968]).tolist(),
+      [first!, 15936, 15968].map((t, n) => [Math.fround(Math.sin(t)), [own, below, above][n]]),
+      tol,
+    );
   },
   "uniq-001": ({ params, input, expected }) => {
     const { dist_0_44: near44, dist_0_710: near710 } = expected as Record<string, number>;
@@ -121,13 +175,26 @@ const runs: Record<string, Run> = {
   },
   "sim-001": ({ params, input, expected, tol }) => {
     const rows = table(params.d, [1000, ...(input.delta as number[]).map((delta) => 1000 + delta)]);
-    near(rows.slice(1).map((row) => dot(rows[0]!, row)), expected, tol * 10);
+    near(
+      rows.slice(1).map((row) => dot(rows[0]!, row)),
+      expected,
+      tol * 10,
+    );
   },
   "sim-003": ({ params, input, expected }) => {
     const rows = table(params.d, input.pos);
-    near(rows.map((a) => rows.map((b) => dot(a, b) / Math.sqrt(dot(a, a) * dot(b, b)))), expected, kPrinted);
+    near(
+      rows.map((a) => rows.map((b) => dot(a, b) / Math.sqrt(dot(a, a) * dot(b, b)))),
+      expected,
+      kPrinted,
+    );
   },
-  "sim-004": ({ params, input, expected, tol }) => near(table(params.d, input.pos).map((row) => Math.sqrt(dot(row, row))), expected, tol),
+  "sim-004": ({ params, input, expected, tol }) =>
+    near(
+      table(params.d, input.pos).map((row) => Math.sqrt(dot(row, row))),
+      expected,
+      tol,
+    ),
   "lrn-004": ({ input, expected }) => {
     const { hf_cumsum_minus_1_pad_fill_1: one, pad_fill_0: zero } = expected as Record<string, number[]>;
     expect(paddedPositions(input.mask).tolist()).toEqual(one);
@@ -135,38 +202,69 @@ const runs: Record<string, Run> = {
   },
   "rope-001": ({ params, input, expected, tol }) => {
     const { inverse } = frequencies(rope({ dim: params.d, base: params.base }));
-    near((input.i as number[]).map((i) => inverse[i]), expected, tol);
+    near(
+      (input.i as number[]).map((i) => inverse[i]),
+      expected,
+      tol,
+    );
   },
   "rope-002": turnedRow((params) => ({ dim: params.d, layout: "interleaved" })),
   "rope-003": turnedRow((params) => ({ dim: params.d, layout: "half" })),
   "rope-005": ({ params, input, expected }) => {
     const scores = (layout: "interleaved" | "half", pairs: readonly (readonly [number, number])[]): number[] =>
-      pairs.map(([i, j]) => dot(turn([input.q], { dim: params.d, layout }, [i])[0]!, turn([input.k], { dim: params.d, layout }, [j])[0]!));
-    const { interleaved, half, delta_minus3: back } = expected as { interleaved: number[]; half: number[]; delta_minus3: number };
+      pairs.map(([i, j]) =>
+        dot(turn([input.q], { dim: params.d, layout }, [i])[0]!, turn([input.k], { dim: params.d, layout }, [j])[0]!),
+      );
+    const {
+      interleaved,
+      half,
+      delta_minus3: back,
+    } = expected as { interleaved: number[]; half: number[]; delta_minus3: number };
     near(scores("interleaved", input.pairs), interleaved, 2 * kPrinted);
     near(scores("half", input.pairs), half, 2 * kPrinted);
     near(scores("interleaved", [[2, 5]]), [back], 2 * kPrinted);
   },
-  "rope-006": ({ params, input, expected }) => near((input.pos as number[]).map((t) => {
-    const [row] = turn([input.q], { dim: params.d }, [t]);
-    return Math.sqrt(dot(row!, row!));
-  }), expected, 2 * kPrinted),
+  "rope-006": ({ params, input, expected }) =>
+    near(
+      (input.pos as number[]).map((t) => {
+        const [row] = turn([input.q], { dim: params.d }, [t]);
+        return Math.sqrt(dot(row!, row!));
+      }),
+      expected,
+      2 * kPrinted,
+    ),
   "rope-008": turnedRow((params) => ({ dim: params.head_dim, rotaryDim: params.rotary_dim, layout: "half" })),
   "rope-011": ({ params, input, expected, tol }) => {
-    const { inverse, band } = frequencies(rope({ dim: params.d, base: params.base, scaling: { type: "linear", factor: params.factor } }));
-    near((input.i as number[]).map((i) => inverse[i]), expected, tol);
+    const { inverse, band } = frequencies(
+      rope({ dim: params.d, base: params.base, scaling: { type: "linear", factor: params.factor } }),
+    );
+    near(
+      (input.i as number[]).map((i) => inverse[i]),
+      expected,
+      tol,
+    );
     expect(new Set(band)).toEqual(new Set(["scaled"]));
   },
   "rope-012": ({ params, input, expected, tol }) => {
-    const { base_prime: base, inv, ratio_last: ratio } = expected as { base_prime: number; inv: number[]; ratio_last: number };
+    const {
+      base_prime: base,
+      inv,
+      ratio_last: ratio,
+    } = expected as { base_prime: number; inv: number[]; ratio_last: number };
     const plain = frequencies(rope({ dim: params.d, base: params.base }));
-    const scaled = frequencies(rope({ dim: params.d, base: params.base, scaling: { type: "ntk", factor: params.alpha } }));
+    const scaled = frequencies(
+      rope({ dim: params.d, base: params.base, scaling: { type: "ntk", factor: params.alpha } }),
+    );
     near(scaled.base! / base, 1, tol);
     (input.i as number[]).forEach((i, n) => near(scaled.inverse[i]! / inv[n]!, 1, tol));
     near(plain.inverse.at(-1)! / scaled.inverse.at(-1)!, ratio, 1e-12);
   },
   "rope-018": ({ params, input, expected }) => {
-    const { wrong, wrong_norm: wrongNorm, right_norm: rightNorm } = expected as { wrong: number[]; wrong_norm: number; right_norm: number };
+    const {
+      wrong,
+      wrong_norm: wrongNorm,
+      right_norm: rightNorm,
+    } = expected as { wrong: number[]; wrong_norm: number; right_norm: number };
     for (const layout of ["interleaved", "half"] as const) {
       const [row] = turn([input.x], { dim: params.d, layout }, [input.pos]);
       near(Math.sqrt(dot(row!, row!)), rightNorm, 2 * kPrinted);
@@ -176,7 +274,13 @@ const runs: Record<string, Run> = {
   },
   "mrope-001": ({ input, expected }) => {
     const { t, h, w } = expected as Record<"t" | "h" | "w", number[]>;
-    expect(multimodalPositions([{ text: input.text }, { image: input.image_grid_merged }, { text: input.text_after }]).tolist()).toEqual([t, h, w]);
+    expect(
+      multimodalPositions([
+        { text: input.text },
+        { image: input.image_grid_merged },
+        { text: input.text_after },
+      ]).tolist(),
+    ).toEqual([t, h, w]);
   },
   "alibi-008": slopeCase,
   "alibi-016": slopeCase,
@@ -184,11 +288,20 @@ const runs: Record<string, Run> = {
   "alibi-101": slopeCase,
   "alibi-102": ({ params, expected }) => {
     const x = Array.from({ length: params.n as number }, () => [0]);
-    const { trace } = attention(x, x, x, { causal: true, bias: alibi({ heads: 1, slopes: [params.slope] }), trace: true });
-    expect((JSON.parse(JSON.stringify(trace!.scores)) as { data: unknown }).data).toEqual((expected as unknown[][]).flat());
+    const { trace } = attention(x, x, x, {
+      causal: true,
+      bias: alibi({ heads: 1, slopes: [params.slope] }),
+      trace: true,
+    });
+    expect((JSON.parse(JSON.stringify(trace!.scores)) as { data: unknown }).data).toEqual(
+      (expected as unknown[][]).flat(),
+    );
   },
   "alibi-103": ({ params, expected }) => {
-    const [matrix] = bias(alibi({ heads: 1, slopes: [params.slope] }), { queries: params.n, keys: params.n }).tolist() as number[][][];
+    const [matrix] = bias(alibi({ heads: 1, slopes: [params.slope] }), {
+      queries: params.n,
+      keys: params.n,
+    }).tolist() as number[][][];
     expect(gap(matrix, expected)).toBe(0);
     expect(matrix!.flat().some((b) => Object.is(b, -0))).toBe(false);
   },
@@ -196,16 +309,29 @@ const runs: Record<string, Run> = {
     const { minus_m_dist: wanted } = expected as { minus_m_dist: number[] };
     const n = (input.row as number) + 1;
     const x = Array.from({ length: n }, () => [0]);
-    const { weights } = attention(x, x, x, { causal: true, bias: alibi({ heads: 1, slopes: [params.slope] }), weights: true });
+    const { weights } = attention(x, x, x, {
+      causal: true,
+      bias: alibi({ heads: 1, slopes: [params.slope] }),
+      weights: true,
+    });
     near([...weights!.row(input.row)], wanted, kFloat32);
   },
   "shaw-002": ({ params, expected }) => {
     const { k, n, d } = params as Record<"k" | "n" | "d", number>;
-    const { logits_row0: logits, attn_row2: row2, z } = expected as { logits_row0: number[]; attn_row2: number[]; z: number[][] };
-    const rows = Array.from({ length: 2 * k + 1 }, (_, row) => row - k);  // r of the case is the clipped offset itself
+    const {
+      logits_row0: logits,
+      attn_row2: row2,
+      z,
+    } = expected as { logits_row0: number[]; attn_row2: number[]; z: number[][] };
+    const rows = Array.from({ length: 2 * k + 1 }, (_, row) => row - k); // r of the case is the clipped offset itself
     const scheme = shaw({ dim: d, clip: k, keys: rows.map((r) => [r, 1]), values: rows.map((r) => [r, 0]) });
     const of = (value: (j: number) => number[]): number[][] => Array.from({ length: n }, (_, j) => value(j));
-    const { out, weights, trace } = attention(of(() => [1, 0]), of(() => [0, 0]), of((j) => [j, 1]), { relate: scheme, weights: true, trace: true });
+    const { out, weights, trace } = attention(
+      of(() => [1, 0]),
+      of(() => [0, 0]),
+      of((j) => [j, 1]),
+      { relate: scheme, weights: true, trace: true },
+    );
     near([...trace!.relate.row(0)], logits, kFloat32 * 2);
     near([...weights!.row(2)], row2, kFloat32);
     near(out.tolist(), z, 4e-6);
@@ -213,7 +339,12 @@ const runs: Record<string, Run> = {
   },
   "att-001": ({ input, expected }) => {
     const logits = input.logits as number[];
-    const { weights, lse } = attention([[1]], logits.map((x) => [x]), logits.map(() => [0]), { scale: 1, weights: true });
+    const { weights, lse } = attention(
+      [[1]],
+      logits.map((x) => [x]),
+      logits.map(() => [0]),
+      { scale: 1, weights: true },
+    );
     near([...weights!.data], expected, kFloat32);
     near(lse.at(0), 1002.40760596, 1e-4);
   },
@@ -259,7 +390,10 @@ const runs: Record<string, Run> = {
 };
 
 /** What a case waits for: a scheme, a parameter's choice, or a function. */
-const waiting: Record<string, { scheme?: string; choice?: [scheme: string, param: string, value: string]; export?: string }> = {
+const waiting: Record<
+  string,
+  { scheme?: string; choice?: [scheme: string, param: string, value: string]; export?: string }
+> = {
   "osc-001": { export: "oscillatoryIntegral" },
   "osc-003": { export: "oscillatoryIntegral" },
   "osc-006": { export: "riemannSum" },
@@ -302,7 +436,9 @@ describe("golden cases", () => {
   it.each(Object.entries(waiting))("%s waits for what is not there yet", (_, { scheme, choice, export: name }) => {
     if (scheme !== undefined) expect(posenc.schemes.map((known) => known.name)).not.toContain(scheme);
     if (choice !== undefined) {
-      const param = posenc.schemes.find((known) => known.name === choice[0])?.params.find((known) => known.name === choice[1]);
+      const param = posenc.schemes
+        .find((known) => known.name === choice[0])
+        ?.params.find((known) => known.name === choice[1]);
       expect(param?.choices ?? []).not.toContain(choice[2]);
     }
     if (name !== undefined) expect(Object.keys(posenc)).not.toContain(name);

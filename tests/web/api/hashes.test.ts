@@ -8,11 +8,14 @@ import { Dice, Fnv1a } from "./bits.js";
 
 type Posenc = typeof import("../../../web/src/index.js");
 
-const lines = readFileSync(join(import.meta.dirname, "../../golden/hashes.txt"), "utf8").trim().split("\n").map((line) => {
-  const [name, hash] = line.split(" ") as [string, string];
-  const [slot, scheme, options, tokens] = name.split("/") as [string, string, string, string];
-  return { name, hash, slot, scheme, options, tokens: Number(tokens) };
-});
+const lines = readFileSync(join(import.meta.dirname, "../../golden/hashes.txt"), "utf8")
+  .trim()
+  .split("\n")
+  .map((line) => {
+    const [name, hash] = line.split(" ") as [string, string];
+    const [slot, scheme, options, tokens] = name.split("/") as [string, string, string, string];
+    return { name, hash, slot, scheme, options, tokens: Number(tokens) };
+  });
 // What the public API can be asked for. (A relate scheme's terms alone cannot be; attention's hashes hold those.)
 const hashed = lines.filter(({ slot }) => ["embed", "rotate", "bias"].includes(slot));
 
@@ -22,7 +25,14 @@ function parsed(posenc: Posenc, scheme: string, text: string): object {
   const options: Record<string, unknown> = {};
   for (const [name, value] of text.split(";").map((option) => option.split("=") as [string, string])) {
     const { kind } = params.find((param) => param.name === name)!;
-    const read = kind === "choice" ? value : kind === "flag" ? value === "true" : kind === "list" ? value.split(",").map(Number) : Number(value);
+    const read =
+      kind === "choice"
+        ? value
+        : kind === "flag"
+          ? value === "true"
+          : kind === "list"
+            ? value.split(",").map(Number)
+            : Number(value);
     const [outer, inner] = name.split(".") as [string, string?];
     if (inner === undefined) options[outer] = read;
     else ((options[outer] ??= {}) as Record<string, unknown>)[inner] = read;
@@ -32,7 +42,13 @@ function parsed(posenc: Posenc, scheme: string, text: string): object {
 
 function places(tokens: number): number[][] {
   const run = (first: number): number[] => Array.from({ length: tokens }, (_, t) => first + t);
-  return [run(0), run(-65), run(0.37), run(2 ** 40), Array.from({ length: tokens }, (_, t) => (t * 37 % 101) * 0.731 - 20)];
+  return [
+    run(0),
+    run(-65),
+    run(0.37),
+    run(2 ** 40),
+    Array.from({ length: tokens }, (_, t) => ((t * 37) % 101) * 0.731 - 20),
+  ];
 }
 
 function someHeads(heads: number): number[] {
@@ -54,7 +70,12 @@ function hash(posenc: Posenc, { slot, scheme, options, tokens }: (typeof lines)[
         const numbers = Array.from({ length: tokens * width }, () => dice.real(-1, 1));
         const x = wide ? Float64Array.from(numbers) : Float32Array.from(numbers);
         for (const inverse of [false, true]) {
-          const turned = posenc.rotate(posenc.tensor(x, [tokens, width]), made, { positions, length: 4096, inverse, side: inverse ? "key" : "query" });
+          const turned = posenc.rotate(posenc.tensor(x, [tokens, width]), made, {
+            positions,
+            length: 4096,
+            inverse,
+            side: inverse ? "key" : "query",
+          });
           bytes.add(turned.data);
         }
       }
@@ -77,7 +98,9 @@ async function build(backend: "simd" | "js"): Promise<Posenc> {
 it("finds at least four sets of options of every embed, rotate and bias scheme", async () => {
   const posenc = await build("simd");
   for (const { slot, name } of posenc.schemes.filter((scheme) => scheme.slot !== "relate")) {
-    const sets = new Set(hashed.filter((line) => line.slot === slot && line.scheme === name).map((line) => line.options));
+    const sets = new Set(
+      hashed.filter((line) => line.slot === slot && line.scheme === name).map((line) => line.options),
+    );
     expect(sets.size, name).toBeGreaterThanOrEqual(4);
   }
 });

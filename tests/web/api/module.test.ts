@@ -1,4 +1,5 @@
-// The module behind the functions: when it is compiled, what happens where it cannot be, and that nothing breaks for good.
+// The module behind the functions: when it is compiled, what happens where it cannot be, and that nothing breaks for
+// good.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -6,7 +7,9 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 
 type Posenc = typeof import("../../../web/src/index.js");
 
-const { digest } = await import("../../browser/digest.mjs" as string) as { digest(posenc: Posenc, rounds?: number): string };
+const { digest } = (await import("../../browser/digest.mjs" as string)) as {
+  digest(posenc: Posenc, rounds?: number): string;
+};
 
 const kWasm = join(import.meta.dirname, "../../../build/wasm");
 
@@ -17,7 +20,9 @@ async function fresh(): Promise<Posenc> {
 }
 
 function patched(name: "Module" | "compile", value: unknown): void {
-  (vi.spyOn(WebAssembly, name as "compile") as { mockImplementation(value: unknown): unknown }).mockImplementation(value);
+  (vi.spyOn(WebAssembly, name as "compile") as { mockImplementation(value: unknown): unknown }).mockImplementation(
+    value,
+  );
 }
 
 const refuseModule = function refuseModule(): never {
@@ -31,7 +36,12 @@ afterEach(() => {
 
 const bytes = (): Uint8Array<ArrayBuffer> => new Uint8Array(readFileSync(join(kWasm, "posenc.wasm")));
 const works = ({ encode, sinusoidal }: Posenc): void =>
-  expect(Array.from(encode(sinusoidal({ dim: 4 }), [3]).data, (x) => x.toFixed(4))).toEqual(["0.1411", "-0.9900", "0.0300", "0.9996"]);
+  expect(Array.from(encode(sinusoidal({ dim: 4 }), [3]).data, (x) => x.toFixed(4))).toEqual([
+    "0.1411",
+    "-0.9900",
+    "0.0300",
+    "0.9996",
+  ]);
 
 describe("importing", () => {
   it("does nothing: no global, no listener, no compilation", async () => {
@@ -58,7 +68,13 @@ describe("where WebAssembly is refused", () => {
     patched("Module", refuseModule);
     patched("compile", () => Promise.reject(new WebAssembly.CompileError("disallowed")));
     for (const call of [() => posenc.sinusoidal({ dim: 4 }), () => posenc.info(), () => posenc.randomNormal(3)]) {
-      expect(call).toThrow(expect.objectContaining({ name: "PosencError", code: "unsupported", message: expect.stringContaining("await ready()") }));
+      expect(call).toThrow(
+        expect.objectContaining({
+          name: "PosencError",
+          code: "unsupported",
+          message: expect.stringContaining("await ready()"),
+        }),
+      );
     }
     await posenc.ready();
     expect(posenc.info()).toMatchObject({ backend: "js", lanes: "scalar" });
@@ -78,7 +94,9 @@ describe("where WebAssembly is refused", () => {
   it("compiles asynchronously where only the synchronous way is refused", async () => {
     const posenc = await fresh();
     patched("Module", function tooLarge() {
-      throw new RangeError("WebAssembly.Module is disallowed on the main thread, if the buffer size is larger than 4KB");
+      throw new RangeError(
+        "WebAssembly.Module is disallowed on the main thread, if the buffer size is larger than 4KB",
+      );
     });
     expect(() => posenc.info()).toThrow(/ready\(\)/);
     await posenc.ready();
@@ -145,9 +163,17 @@ describe("init", () => {
 
   it("refuses what it does not know", async () => {
     const { init } = await fresh();
-    for (const [options, code] of [[null, "not-a-number"], [{ backend: "gpu" }, "unknown-choice"], [{ wasm: "x" }, "not-a-number"], [{ wasm: null }, "not-a-number"],
-      [{ fallbackUrl: 5 }, "not-a-number"], [{ backends: "js" }, "unknown-option"]] as const) {
-      expect(() => init(options as never), JSON.stringify(options)).toThrow(expect.objectContaining({ name: "PosencError", code }));
+    for (const [options, code] of [
+      [null, "not-a-number"],
+      [{ backend: "gpu" }, "unknown-choice"],
+      [{ wasm: "x" }, "not-a-number"],
+      [{ wasm: null }, "not-a-number"],
+      [{ fallbackUrl: 5 }, "not-a-number"],
+      [{ backends: "js" }, "unknown-option"],
+    ] as const) {
+      expect(() => init(options as never), JSON.stringify(options)).toThrow(
+        expect.objectContaining({ name: "PosencError", code }),
+      );
     }
     works(await fresh());
   });
@@ -168,7 +194,11 @@ describe("after a fault the next call works", () => {
   it("memory that cannot grow is out-of-memory", async () => {
     const posenc = await fresh();
     works(posenc);
-    for (const grow of [() => { throw new RangeError("WebAssembly.Memory.grow(): Maximum memory size exceeded"); }]) {
+    for (const grow of [
+      () => {
+        throw new RangeError("WebAssembly.Memory.grow(): Maximum memory size exceeded");
+      },
+    ]) {
       const spy = vi.spyOn(WebAssembly.Memory.prototype, "grow").mockImplementation(grow);
       let error: unknown;
       try {
@@ -194,7 +224,10 @@ describe("after a fault the next call works", () => {
     const failures: string[] = [];
     for (let allowed = 0; allowed < 6; allowed++) {
       let calls = 0;
-      vi.spyOn(WebAssembly.Memory.prototype, "grow").mockImplementation(function limited(this: WebAssembly.Memory, pages: number) {
+      vi.spyOn(WebAssembly.Memory.prototype, "grow").mockImplementation(function limited(
+        this: WebAssembly.Memory,
+        pages: number,
+      ) {
         if (calls++ >= allowed) throw new RangeError("Maximum memory size exceeded");
         return grow.call(this, pages);
       });
@@ -245,7 +278,10 @@ describe("memory", () => {
     const first = bias(scheme, { queries: 2502, keys: 2502 });
     const second = bias(alibi({ heads: 1, slopes: [0.25] }), { queries: 2502, keys: 2502 });
     const table = encode(sinusoidal({ dim: 1024 }), 16384);
-    for (const [tensor, slope] of [[first, 0.5], [second, 0.25]] as const) {
+    for (const [tensor, slope] of [
+      [first, 0.5],
+      [second, 0.25],
+    ] as const) {
       expect(tensor.data.length).toBe(2502 * 2502);
       let wrong = 0;
       for (let i = 0; i < 2502; i++) {
@@ -260,8 +296,16 @@ describe("memory", () => {
     const posenc = await fresh();
     const x = posenc.randomNormal([2, 3, 4]);
     const { out, lse, weights, trace } = posenc.attention(x, x, x, { weights: true, trace: true });
-    const results = [x, out, lse, weights!, ...Object.values(trace!) as (typeof x)[], posenc.encode(posenc.sinusoidal({ dim: 4 }), 3), posenc.entropy(weights!),
-      posenc.relativeIndex(posenc.shaw({ dim: 4, clip: 1 }), { queries: 2, keys: 2 })];
+    const results = [
+      x,
+      out,
+      lse,
+      weights!,
+      ...(Object.values(trace!) as (typeof x)[]),
+      posenc.encode(posenc.sinusoidal({ dim: 4 }), 3),
+      posenc.entropy(weights!),
+      posenc.relativeIndex(posenc.shaw({ dim: 4, clip: 1 }), { queries: 2, keys: 2 }),
+    ];
     for (const { data } of results) {
       expect(data.buffer.byteLength).toBe(data.byteLength);
       expect(Object.prototype.toString.call(data.buffer)).toBe("[object ArrayBuffer]");
@@ -272,12 +316,19 @@ describe("memory", () => {
   it("is given back after a very large call", async () => {
     const posenc = await fresh();
     let instances = 0;
-    vi.stubGlobal("WebAssembly", Object.create(WebAssembly, { Instance: { value: class extends WebAssembly.Instance {
-      constructor(module: WebAssembly.Module, imports: WebAssembly.Imports) {
-        super(module, imports);
-        instances++;
-      }
-    } } }));
+    vi.stubGlobal(
+      "WebAssembly",
+      Object.create(WebAssembly, {
+        Instance: {
+          value: class extends WebAssembly.Instance {
+            constructor(module: WebAssembly.Module, imports: WebAssembly.Imports) {
+              super(module, imports);
+              instances++;
+            }
+          },
+        },
+      }),
+    );
     expect(posenc.encode(posenc.sinusoidal({ dim: 1024 }), 140000).size).toBe(1024 * 140000);
     works(posenc);
     works(posenc);
@@ -295,7 +346,11 @@ describe("the same bits", () => {
     expect(digest(js)).toBe(expected);
     for (const posenc of [simd, js]) {
       const x = posenc.randomNormal([17, 8], { seed: 2 });
-      const [scheme, turn, table] = [posenc.alibi({ heads: 1 }), posenc.rope({ dim: 8 }), posenc.sinusoidal({ dim: 8 })];
+      const [scheme, turn, table] = [
+        posenc.alibi({ heads: 1 }),
+        posenc.rope({ dim: 8 }),
+        posenc.sinusoidal({ dim: 8 }),
+      ];
       for (let call = 0; call < 2500; call++) {
         posenc.attention(x, x, x, { causal: true, bias: scheme, rotate: turn });
         posenc.encode(table, 17);

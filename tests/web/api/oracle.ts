@@ -41,8 +41,11 @@ export function attend({ q, k, v, scale, bias, visible, keyTerm, valueTerm }: Or
     result.scores.push(s);
     result.weights.push(w);
     result.lse.push(total === 0 ? -Infinity : top + Math.log(total));
-    result.out.push(Array.from({ length: width }, (_, c) => w.reduce((sum, p, j) =>
-      sum + (p === 0 ? 0 : p * (v[j]![c]! + (valueTerm?.(i, j)[c] ?? 0))), 0)));
+    result.out.push(
+      Array.from({ length: width }, (_, c) =>
+        w.reduce((sum, p, j) => sum + (p === 0 ? 0 : p * (v[j]![c]! + (valueTerm?.(i, j)[c] ?? 0))), 0),
+      ),
+    );
   });
   return result;
 }
@@ -61,7 +64,7 @@ export function turned(x: readonly number[], t: number, layout: "interleaved" | 
   const half = x.length / 2;
   for (let i = 0; i < half; i++) {
     const [a, b] = layout === "interleaved" ? [2 * i, 2 * i + 1] : [i, i + half];
-    const angle = t * base ** (-2 * i / x.length);
+    const angle = t * base ** ((-2 * i) / x.length);
     y[a] = x[a]! * Math.cos(angle) - x[b]! * Math.sin(angle);
     y[b] = x[a]! * Math.sin(angle) + x[b]! * Math.cos(angle);
   }

@@ -6,8 +6,25 @@ import * as posenc from "../../../web/src/index.js";
 const { PosencError, alibi, randomNormal, rope, schemes, shaw, sinusoidal, tensor } = posenc;
 
 type Kind =
-  | "data" | "positions" | "count" | "number" | "positive" | "whole" | "flag" | "choice" | "embed" | "rotate" | "bias" | "relate" | "out"
-  | "mask" | "shape" | "list" | "window" | "parts" | "json";
+  | "data"
+  | "positions"
+  | "count"
+  | "number"
+  | "positive"
+  | "whole"
+  | "flag"
+  | "choice"
+  | "embed"
+  | "rotate"
+  | "bias"
+  | "relate"
+  | "out"
+  | "mask"
+  | "shape"
+  | "list"
+  | "window"
+  | "parts"
+  | "json";
 
 function detached<T extends ArrayBufferView>(view: T): T {
   structuredClone(view.buffer, { transfer: [view.buffer as ArrayBuffer] });
@@ -15,7 +32,9 @@ function detached<T extends ArrayBufferView>(view: T): T {
 }
 
 function shrunk(): Float32Array {
-  const buffer = new (ArrayBuffer as unknown as new (n: number, o: object) => ArrayBuffer & { resize(n: number): void })(64, { maxByteLength: 64 });
+  const buffer = new (
+    ArrayBuffer as unknown as new (n: number, o: object) => ArrayBuffer & { resize(n: number): void }
+  )(64, { maxByteLength: 64 });
   const view = new Float32Array(buffer, 0, 16);
   buffer.resize(16);
   return view;
@@ -44,17 +63,36 @@ const kBroken: readonly Bad[] = [
   ["undefined inside", () => [[1, 2, undefined, 4]], "not-a-number"],
   ["a hole inside", () => [[1, , 3, 4]], "not-a-number"], // eslint-disable-line no-sparse-arrays
   ["objects inside", () => [[{}, {}, {}, {}]], "not-a-number"],
-  ["a ragged array", () => [[1, 2, 3, 4], [1, 2]], "shape-mismatch"],
+  [
+    "a ragged array",
+    () => [
+      [1, 2, 3, 4],
+      [1, 2],
+    ],
+    "shape-mismatch",
+  ],
   ["an array ragged in depth", () => [[1, 2, 3, 4], 5], "shape-mismatch"],
   ["rows among numbers", () => [[1, 2, 3, [4]]], "shape-mismatch"],
   ["a detached array", () => detached(Float32Array.of(1, 2, 3, 4)), "detached"],
-  ["a detached tensor", () => { const t = tensor(Float32Array.of(1, 2, 3, 4), [1, 4]); detached(t.data); return t; }, "detached"],
+  [
+    "a detached tensor",
+    () => {
+      const t = tensor(Float32Array.of(1, 2, 3, 4), [1, 4]);
+      detached(t.data);
+      return t;
+    },
+    "detached",
+  ],
   ["an array whose buffer shrank", shrunk, "detached"],
   ["data that does not fill its shape", () => ({ data: Float32Array.of(1, 2, 3), shape: [1, 4] }), "shape-mismatch"],
   ["a shape of fractions", () => ({ data: Float32Array.of(1, 2, 3, 4), shape: [0.5, 8] }), "shape-mismatch"],
   ["a negative shape", () => ({ data: Float32Array.of(1, 2, 3, 4), shape: [-1, -4] }), "shape-mismatch"],
   ["a huge shape", () => ({ data: Float32Array.of(1, 2, 3, 4), shape: [1e5, 1e5, 1e9] }), "shape-mismatch too-large"],
-  ["strides out of the data", () => ({ data: Float32Array.of(1, 2, 3, 4), shape: [1, 4], stride: [4, 2] }), "shape-mismatch"],
+  [
+    "strides out of the data",
+    () => ({ data: Float32Array.of(1, 2, 3, 4), shape: [1, 4], stride: [4, 2] }),
+    "shape-mismatch",
+  ],
   ["data of strings", () => ({ data: ["1", "2", "3", "4"], shape: [1, 4] }), "not-a-number"],
 ];
 
@@ -79,18 +117,32 @@ const kScheme: readonly Bad[] = [
   ["a factory", () => rope, "wrong-slot"],
 ];
 
-const kMade = { embed: () => sinusoidal({ dim: 4 }), rotate: () => rope({ dim: 4 }), bias: () => alibi({ heads: 1 }), relate: () => shaw({ dim: 4, clip: 1 }) };
-const wrongSlots = (slot: keyof typeof kMade): readonly Bad[] => [...kScheme,
-  ...Object.entries(kMade).filter(([other]) => other !== slot).map(([other, make]): Bad => [`a scheme of the slot ${other}`, make, "wrong-slot"])];
+const kMade = {
+  embed: () => sinusoidal({ dim: 4 }),
+  rotate: () => rope({ dim: 4 }),
+  bias: () => alibi({ heads: 1 }),
+  relate: () => shaw({ dim: 4, clip: 1 }),
+};
+const wrongSlots = (slot: keyof typeof kMade): readonly Bad[] => [
+  ...kScheme,
+  ...Object.entries(kMade)
+    .filter(([other]) => other !== slot)
+    .map(([other, make]): Bad => [`a scheme of the slot ${other}`, make, "wrong-slot"]),
+];
 
 const kBad: Record<Kind, readonly Bad[]> = {
-  data: [...kNoArray, ...kBroken,
+  data: [
+    ...kNoArray,
+    ...kBroken,
     ["booleans", () => [[true, false, true, true]], "not-a-number"],
     ["a BigInt64Array", () => BigInt64Array.of(1n, 2n, 3n, 4n), "not-a-number"],
     ["too few axes", () => [1, 2, 3, 4, 5], "shape-mismatch not-a-number"],
     ["NaN inside", () => tensor([[1, 2, NaN, 4]]), "not-finite shape-mismatch"],
-    ["Infinity inside", () => tensor([[1, 2, Infinity, 4]]), "not-finite shape-mismatch"]],
-  positions: [...kNoArray.filter(([what]) => what !== "a DataView"), ...kBroken,
+    ["Infinity inside", () => tensor([[1, 2, Infinity, 4]]), "not-finite shape-mismatch"],
+  ],
+  positions: [
+    ...kNoArray.filter(([what]) => what !== "a DataView"),
+    ...kBroken,
     ["NaN inside", () => [NaN], "not-finite shape-mismatch"],
     ["Infinity inside", () => [-Infinity], "not-finite shape-mismatch"],
     ["a position past 2^53", () => [2 ** 54], "out-of-range shape-mismatch"],
@@ -98,42 +150,99 @@ const kBad: Record<Kind, readonly Bad[]> = {
     ["three levels", () => [[[1]]], "shape-mismatch"],
     ["a huge count", () => 1e10, "too-large not-a-number"],
     ["a count past 2^53", () => 2 ** 60, "out-of-range not-a-number"],
-    ["a detached BigInt64Array", () => detached(BigInt64Array.of(1n)), "detached"]],
+    ["a detached BigInt64Array", () => detached(BigInt64Array.of(1n)), "detached"],
+  ],
   count: [...kNumber, ["a negative number", () => -1, "out-of-range"], ["a fraction", () => 1.5, "not-integer"]],
   number: kNumber,
   positive: [...kNumber, ["zero", () => 0, "out-of-range"], ["a negative number", () => -1, "out-of-range"]],
-  whole: [...kNumber.filter(([what]) => what !== "a number past 2^53"), ["a negative number", () => -1, "out-of-range"],
-    ["a fraction", () => 1.5, "not-integer"], ["a huge number", () => 1e17, "out-of-range"]],
-  flag: [["1", () => 1, "unknown-choice"], ["a string", () => "true", "unknown-choice"], ["null", () => null, "unknown-choice"],
-    ["an object", () => ({}), "unknown-choice"], ["NaN", () => NaN, "unknown-choice"]],
-  choice: [["another word", () => "nope", "unknown-choice"], ["a number", () => 1, "unknown-choice"], ["null", () => null, "unknown-choice"],
-    ["an object", () => ({}), "unknown-choice"], ["a list", () => ["nope"], "unknown-choice"]],
+  whole: [
+    ...kNumber.filter(([what]) => what !== "a number past 2^53"),
+    ["a negative number", () => -1, "out-of-range"],
+    ["a fraction", () => 1.5, "not-integer"],
+    ["a huge number", () => 1e17, "out-of-range"],
+  ],
+  flag: [
+    ["1", () => 1, "unknown-choice"],
+    ["a string", () => "true", "unknown-choice"],
+    ["null", () => null, "unknown-choice"],
+    ["an object", () => ({}), "unknown-choice"],
+    ["NaN", () => NaN, "unknown-choice"],
+  ],
+  choice: [
+    ["another word", () => "nope", "unknown-choice"],
+    ["a number", () => 1, "unknown-choice"],
+    ["null", () => null, "unknown-choice"],
+    ["an object", () => ({}), "unknown-choice"],
+    ["a list", () => ["nope"], "unknown-choice"],
+  ],
   embed: wrongSlots("embed"),
   rotate: wrongSlots("rotate"),
   bias: wrongSlots("bias"),
   relate: wrongSlots("relate").filter(([what]) => !what.endsWith("bias")),
-  out: [["a list", () => [1, 2], "not-a-number"], ["null", () => null, "not-a-number"], ["a number", () => 5, "not-a-number"],
-    ["integers", () => new Int32Array(4), "not-a-number"], ["BigInts", () => new BigInt64Array(4), "not-a-number"],
-    ["the wrong size", () => new Float32Array(3), "shape-mismatch"], ["a detached array", () => detached(new Float32Array(4)), "detached"],
-    ["a Uint8Array", () => new Uint8Array(16), "not-a-number"]],
-  mask: [...kNoArray, ["a two", () => [2], "out-of-range shape-mismatch"], ["NaN inside", () => [NaN], "not-a-number shape-mismatch"],
-    ["strings inside", () => ["yes"], "not-a-number"], ["the wrong size", () => Array(7).fill(true), "shape-mismatch"],
-    ["a BigInt64Array", () => BigInt64Array.of(1n), "not-a-number"]],
-  shape: [...kNumber.filter(([what]) => what !== "an array" && what !== "a number past 2^53"),
-    ["negative", () => [-1], "out-of-range"], ["fractional", () => [1.5], "not-integer"], ["strings", () => ["2"], "not-a-number"],
-    ["1e5 x 1e5", () => [1e5, 1e5], "too-large"], ["past 2^32", () => [65536, 65537], "too-large"], ["past 2^53", () => [2 ** 20, 2 ** 20, 2 ** 20], "too-large"],
-    ["nine axes", () => Array(9).fill(1), "shape-mismatch"]],
-  list: [...kNoArray.filter(([what]) => what !== "an object"), ["NaN inside", () => [NaN], "not-a-number"], ["a fraction inside", () => [0.5], "not-integer"],
-    ["too large an index", () => [99], "out-of-range"], ["a negative index", () => [-1], "out-of-range"], ["two axes", () => [[0]], "shape-mismatch"]],
-  window: [...kNumber.filter(([what]) => what !== "an array"), ["zero", () => 0, "out-of-range"], ["one entry", () => [1], "shape-mismatch"], ["a negative side", () => [-1, 2], "out-of-range"],
-    ["a string side", () => ["1", 2], "not-a-number"], ["a NaN side", () => [NaN, 2], "not-a-number"]],
-  parts: [...kNoArray, ["null inside", () => [null], "not-a-number"], ["an empty part", () => [{}], "missing-option"], ["two kinds", () => [{ text: 1, image: [1, 1, 1] }], "missing-option"],
-    ["an unknown kind", () => [{ txt: 1 }], "unknown-option"], ["a negative length", () => [{ text: -1 }], "out-of-range"], ["two extents", () => [{ image: [1, 2] }], "shape-mismatch"],
-    ["a huge image", () => [{ image: [1e5, 1e5, 1e5] }], "too-large"]],
-  json: [["null", () => null, "not-a-number"], ["a string", () => "alibi", "not-a-number"], ["an empty object", () => ({}), "missing-option"],
-    ["another name", () => ({ slot: "bias", name: "alibbi" }), "unknown-choice"], ["the wrong slot", () => ({ slot: "embed", name: "alibi" }), "unknown-choice"],
-    ["a missing param", () => ({ slot: "bias", name: "alibi" }), "missing-option"], ["a bad param", () => ({ slot: "bias", name: "alibi", heads: 0 }), "out-of-range"],
-    ["a stray param", () => ({ slot: "bias", name: "alibi", heads: 1, head: 2 }), "unknown-option"]],
+  out: [
+    ["a list", () => [1, 2], "not-a-number"],
+    ["null", () => null, "not-a-number"],
+    ["a number", () => 5, "not-a-number"],
+    ["integers", () => new Int32Array(4), "not-a-number"],
+    ["BigInts", () => new BigInt64Array(4), "not-a-number"],
+    ["the wrong size", () => new Float32Array(3), "shape-mismatch"],
+    ["a detached array", () => detached(new Float32Array(4)), "detached"],
+    ["a Uint8Array", () => new Uint8Array(16), "not-a-number"],
+  ],
+  mask: [
+    ...kNoArray,
+    ["a two", () => [2], "out-of-range shape-mismatch"],
+    ["NaN inside", () => [NaN], "not-a-number shape-mismatch"],
+    ["strings inside", () => ["yes"], "not-a-number"],
+    ["the wrong size", () => Array(7).fill(true), "shape-mismatch"],
+    ["a BigInt64Array", () => BigInt64Array.of(1n), "not-a-number"],
+  ],
+  shape: [
+    ...kNumber.filter(([what]) => what !== "an array" && what !== "a number past 2^53"),
+    ["negative", () => [-1], "out-of-range"],
+    ["fractional", () => [1.5], "not-integer"],
+    ["strings", () => ["2"], "not-a-number"],
+    ["1e5 x 1e5", () => [1e5, 1e5], "too-large"],
+    ["past 2^32", () => [65536, 65537], "too-large"],
+    ["past 2^53", () => [2 ** 20, 2 ** 20, 2 ** 20], "too-large"],
+    ["nine axes", () => Array(9).fill(1), "shape-mismatch"],
+  ],
+  list: [
+    ...kNoArray.filter(([what]) => what !== "an object"),
+    ["NaN inside", () => [NaN], "not-a-number"],
+    ["a fraction inside", () => [0.5], "not-integer"],
+    ["too large an index", () => [99], "out-of-range"],
+    ["a negative index", () => [-1], "out-of-range"],
+    ["two axes", () => [[0]], "shape-mismatch"],
+  ],
+  window: [
+    ...kNumber.filter(([what]) => what !== "an array"),
+    ["zero", () => 0, "out-of-range"],
+    ["one entry", () => [1], "shape-mismatch"],
+    ["a negative side", () => [-1, 2], "out-of-range"],
+    ["a string side", () => ["1", 2], "not-a-number"],
+    ["a NaN side", () => [NaN, 2], "not-a-number"],
+  ],
+  parts: [
+    ...kNoArray,
+    ["null inside", () => [null], "not-a-number"],
+    ["an empty part", () => [{}], "missing-option"],
+    ["two kinds", () => [{ text: 1, image: [1, 1, 1] }], "missing-option"],
+    ["an unknown kind", () => [{ txt: 1 }], "unknown-option"],
+    ["a negative length", () => [{ text: -1 }], "out-of-range"],
+    ["two extents", () => [{ image: [1, 2] }], "shape-mismatch"],
+    ["a huge image", () => [{ image: [1e5, 1e5, 1e5] }], "too-large"],
+  ],
+  json: [
+    ["null", () => null, "not-a-number"],
+    ["a string", () => "alibi", "not-a-number"],
+    ["an empty object", () => ({}), "missing-option"],
+    ["another name", () => ({ slot: "bias", name: "alibbi" }), "unknown-choice"],
+    ["the wrong slot", () => ({ slot: "embed", name: "alibi" }), "unknown-choice"],
+    ["a missing param", () => ({ slot: "bias", name: "alibi" }), "missing-option"],
+    ["a bad param", () => ({ slot: "bias", name: "alibi", heads: 0 }), "out-of-range"],
+    ["a stray param", () => ({ slot: "bias", name: "alibi", heads: 1, head: 2 }), "unknown-option"],
+  ],
 };
 
 interface Entry {
@@ -146,29 +255,107 @@ interface Entry {
 
 const x = tensor([[1, 2, 3, 4]]);
 const kEntries: Record<string, Entry> = {
-  encode: { args: { scheme: [kMade.embed(), "embed"], positions: [[0], "positions"] },
-    options: { dtype: ["float32", "choice"], length: [5, "positive"], out: [new Float32Array(4), "out"] }, missing: ["scheme", "positions"] },
-  embed: { args: { x: [x, "data"], scheme: [kMade.embed(), "embed"] },
-    options: { positions: [[0], "positions"], scale: [2, "number"], alpha: [2, "number"], mode: ["add", "choice"], dropout: [0, "number"], seed: [1, "whole"],
-      length: [3, "positive"], allowNonFinite: [false, "flag"], out: [new Float32Array(4), "out"] }, missing: ["x", "scheme"] },
-  rotate: { args: { x: [x, "data"], scheme: [kMade.rotate(), "rotate"] },
-    options: { positions: [[0], "positions"], side: ["key", "choice"], inverse: [true, "flag"], length: [9, "positive"], allowNonFinite: [false, "flag"],
-      out: [new Float32Array(4), "out"] }, missing: ["x", "scheme"] },
-  bias: { args: { scheme: [kMade.bias(), "bias"] }, options: { queries: [[0], "positions"], keys: [[0], "positions"], heads: [[0], "list"], out: [new Float32Array(1), "out"] },
-    missing: ["scheme"] },
-  relativeIndex: { args: { scheme: [kMade.relate(), "relate"] }, options: { queries: [[0], "positions"], keys: [[0], "positions"], raw: [true, "flag"] }, missing: ["scheme"] },
-  frequencies: { args: { scheme: [kMade.embed(), "embed"] }, options: { length: [5, "positive"] }, missing: ["scheme"] },
-  attention: { args: { q: [x, "data"], k: [x, "data"], v: [x, "data"] },
-    options: { rotate: [kMade.rotate(), "rotate"], bias: [kMade.bias(), "bias"], relate: [kMade.relate(), "relate"], causal: ["top-left", "choice"], window: [2, "window"],
-      prefixLength: [1, "whole"], keyMask: [[true], "mask"], keyLengths: [[1], "list"], scale: [1, "number"], queryPositions: [[0], "positions"], keyPositions: [[0], "positions"],
-      queryOrder: [[0], "positions"], keyOrder: [[0], "positions"], length: [3, "positive"], weights: [true, "flag"], trace: [false, "flag"], allowNonFinite: [false, "flag"],
-      out: [new Float32Array(4), "out"] }, missing: ["q", "k", "v"] },
+  encode: {
+    args: { scheme: [kMade.embed(), "embed"], positions: [[0], "positions"] },
+    options: { dtype: ["float32", "choice"], length: [5, "positive"], out: [new Float32Array(4), "out"] },
+    missing: ["scheme", "positions"],
+  },
+  embed: {
+    args: { x: [x, "data"], scheme: [kMade.embed(), "embed"] },
+    options: {
+      positions: [[0], "positions"],
+      scale: [2, "number"],
+      alpha: [2, "number"],
+      mode: ["add", "choice"],
+      dropout: [0, "number"],
+      seed: [1, "whole"],
+      length: [3, "positive"],
+      allowNonFinite: [false, "flag"],
+      out: [new Float32Array(4), "out"],
+    },
+    missing: ["x", "scheme"],
+  },
+  rotate: {
+    args: { x: [x, "data"], scheme: [kMade.rotate(), "rotate"] },
+    options: {
+      positions: [[0], "positions"],
+      side: ["key", "choice"],
+      inverse: [true, "flag"],
+      length: [9, "positive"],
+      allowNonFinite: [false, "flag"],
+      out: [new Float32Array(4), "out"],
+    },
+    missing: ["x", "scheme"],
+  },
+  bias: {
+    args: { scheme: [kMade.bias(), "bias"] },
+    options: {
+      queries: [[0], "positions"],
+      keys: [[0], "positions"],
+      heads: [[0], "list"],
+      out: [new Float32Array(1), "out"],
+    },
+    missing: ["scheme"],
+  },
+  relativeIndex: {
+    args: { scheme: [kMade.relate(), "relate"] },
+    options: { queries: [[0], "positions"], keys: [[0], "positions"], raw: [true, "flag"] },
+    missing: ["scheme"],
+  },
+  frequencies: {
+    args: { scheme: [kMade.embed(), "embed"] },
+    options: { length: [5, "positive"] },
+    missing: ["scheme"],
+  },
+  attention: {
+    args: { q: [x, "data"], k: [x, "data"], v: [x, "data"] },
+    options: {
+      rotate: [kMade.rotate(), "rotate"],
+      bias: [kMade.bias(), "bias"],
+      relate: [kMade.relate(), "relate"],
+      causal: ["top-left", "choice"],
+      window: [2, "window"],
+      prefixLength: [1, "whole"],
+      keyMask: [[true], "mask"],
+      keyLengths: [[1], "list"],
+      scale: [1, "number"],
+      queryPositions: [[0], "positions"],
+      keyPositions: [[0], "positions"],
+      queryOrder: [[0], "positions"],
+      keyOrder: [[0], "positions"],
+      length: [3, "positive"],
+      weights: [true, "flag"],
+      trace: [false, "flag"],
+      allowNonFinite: [false, "flag"],
+      out: [new Float32Array(4), "out"],
+    },
+    missing: ["q", "k", "v"],
+  },
   entropy: { args: { weights: [[[0.5, 0.5]], "data"] }, options: { base: [2, "positive"] }, missing: ["weights"] },
-  attentionDistance: { args: { weights: [[[1]], "data"] }, options: { queryPositions: [[0], "positions"], keyPositions: [[0], "positions"] }, missing: ["weights"] },
-  convertLayout: { args: { x: [x, "data"] }, options: { from: ["half", "choice"], to: ["interleaved", "choice"] }, missing: ["x"] },
-  randomNormal: { args: { shape: [[2, 2], "shape"] }, options: { seed: [1, "whole"], mean: [1, "number"], std: [1, "number"] }, missing: ["shape"] },
-  paddedPositions: { args: { mask: [[true, false], "mask"] }, options: { padding: ["right", "choice"], fill: [2, "number"] }, missing: ["mask"] },
-  fairseqPositions: { args: { tokens: [[1, 5], "positions"], padIndex: [1, "whole"] }, missing: ["tokens", "padIndex"] },
+  attentionDistance: {
+    args: { weights: [[[1]], "data"] },
+    options: { queryPositions: [[0], "positions"], keyPositions: [[0], "positions"] },
+    missing: ["weights"],
+  },
+  convertLayout: {
+    args: { x: [x, "data"] },
+    options: { from: ["half", "choice"], to: ["interleaved", "choice"] },
+    missing: ["x"],
+  },
+  randomNormal: {
+    args: { shape: [[2, 2], "shape"] },
+    options: { seed: [1, "whole"], mean: [1, "number"], std: [1, "number"] },
+    missing: ["shape"],
+  },
+  paddedPositions: {
+    args: { mask: [[true, false], "mask"] },
+    options: { padding: ["right", "choice"], fill: [2, "number"] },
+    missing: ["mask"],
+  },
+  fairseqPositions: {
+    args: { tokens: [[1, 5], "positions"], padIndex: [1, "whole"] },
+    missing: ["tokens", "padIndex"],
+  },
   arange: { args: { start: [0, "number"], stop: [3, "number"], step: [1, "number"] } },
   grid: { args: { height: [2, "count"], width: [2, "count"] }, missing: ["height", "width"] },
   multimodalPositions: { args: { parts: [[{ text: 2 }], "parts"] }, missing: ["parts"] },
@@ -177,14 +364,14 @@ const kEntries: Record<string, Entry> = {
 
 // What is right for this one argument although the kind's table calls it bad.
 const kFine: Record<string, string> = {
-  "paddedPositions.mask": "the wrong size",  // any length will do
-  "convertLayout.x": "too few axes NaN inside Infinity inside",  // moves numbers, looks at none
+  "paddedPositions.mask": "the wrong size", // any length will do
+  "convertLayout.x": "too few axes NaN inside Infinity inside", // moves numbers, looks at none
   "entropy.weights": "too few axes",
   "attentionDistance.weights": "",
   "frequencies.scheme": "a scheme of the slot rotate",
   "arange.start": "a number past 2^53",
   "fairseqPositions.tokens": "a position past 2^53",
-  "attention.queryOrder": "a position past 2^53",  // orders are only compared
+  "attention.queryOrder": "a position past 2^53", // orders are only compared
   "attention.keyOrder": "a position past 2^53",
   "fairseqPositions.padIndex": "a huge number",
   "entropy.base": "a string",
@@ -194,12 +381,18 @@ type AnyFunction = (...args: unknown[]) => unknown;
 
 function run(name: string, entry: Entry, changed?: string, value?: unknown): unknown {
   const args = Object.entries(entry.args).map(([key, [fine]]) => (key === changed ? value : fine));
-  const options = Object.fromEntries(Object.entries(entry.options ?? {}).map(([key, [fine]]) => [key, key === changed ? value : fine]));
-  return (posenc as unknown as Record<string, AnyFunction>)[name]!(...args, ...(entry.options === undefined ? [] : [options]));
+  const options = Object.fromEntries(
+    Object.entries(entry.options ?? {}).map(([key, [fine]]) => [key, key === changed ? value : fine]),
+  );
+  return (posenc as unknown as Record<string, AnyFunction>)[name]!(
+    ...args,
+    ...(entry.options === undefined ? [] : [options]),
+  );
 }
 
 // Results as text, bytes and all: NaN never occurs in these.
-const seen = (result: unknown): string => JSON.stringify(result, (_, value: unknown) => (ArrayBuffer.isView(value) ? [...value as Float32Array] : value));
+const seen = (result: unknown): string =>
+  JSON.stringify(result, (_, value: unknown) => (ArrayBuffer.isView(value) ? [...(value as Float32Array)] : value));
 
 function refused(call: () => unknown): posenc.PosencError {
   let result: unknown;
@@ -227,7 +420,9 @@ describe("every function, every argument, every bad value", () => {
   it("has all functions in the table", () => {
     const factories = schemes.map(({ name }) => name);
     const others = ["info", "init", "ready", "tensor", "Tensor", "PosencError", ...factories];
-    const functions = Object.entries(posenc).filter(([, value]) => typeof value === "function").map(([name]) => name);
+    const functions = Object.entries(posenc)
+      .filter(([, value]) => typeof value === "function")
+      .map(([name]) => name);
     expect(functions.filter((name) => !others.includes(name)).sort()).toEqual(Object.keys(kEntries).sort());
   });
 
@@ -238,18 +433,28 @@ describe("every function, every argument, every bad value", () => {
       it.each(kBad[kind].filter(([what]) => !fine.includes(what)))(`${name}: ${argument} is %s`, (_, value, codes) => {
         const error = refused(() => run(name, entry, argument, value()));
         expectRefusal(error, codes);
-        if (name !== "fromJSON") expect(error.message, error.message).toMatch(new RegExp(`\\b(${argument}|${aliases(name, argument)})\\b`));
+        if (name !== "fromJSON")
+          expect(error.message, error.message).toMatch(new RegExp(`\\b(${argument}|${aliases(name, argument)})\\b`));
         expect(seen(run(name, entry))).toBe(good);
       });
     }
     for (const argument of entry.missing ?? []) {
       it(`${name}: ${argument} is missing`, () => {
-        expectRefusal(refused(() => run(name, entry, argument, undefined)), "missing-option not-a-number wrong-slot");
+        expectRefusal(
+          refused(() => run(name, entry, argument, undefined)),
+          "missing-option not-a-number wrong-slot",
+        );
         expect(seen(run(name, entry))).toBe(good);
       });
     }
     if (entry.options !== undefined) {
-      it.each([["null", null], ["a number", 5], ["a string", "x"], ["a list", []], ["an array", new Float32Array(1)]])(`${name}: options are %s`, (_, options) => {
+      it.each([
+        ["null", null],
+        ["a number", 5],
+        ["a string", "x"],
+        ["a list", []],
+        ["an array", new Float32Array(1)],
+      ])(`${name}: options are %s`, (_, options) => {
         const args = Object.values(entry.args).map(([fine]) => fine);
         const error = refused(() => (posenc as unknown as Record<string, AnyFunction>)[name]!(...args, options));
         expectRefusal(error, "not-a-number");
@@ -270,9 +475,23 @@ describe("every function, every argument, every bad value", () => {
 
   // Where the words of the core or a size of two arguments speak of an argument by another name.
   function aliases(name: string, argument: string): string {
-    const others: Record<string, string> = { queries: "positions|queries x keys|heads x queries x keys", keys: "positions|queries x keys|heads x queries x keys",
-      tokens: "positions", start: "stop", shape: "shape", height: "height x width", weights: "keys|positions", q: "k|queryPositions", k: "v|q|keyPositions", v: "v",
-      x: "positions", positions: "x", queryPositions: "queries", keyPositions: "keys", scheme: "dim" };
+    const others: Record<string, string> = {
+      queries: "positions|queries x keys|heads x queries x keys",
+      keys: "positions|queries x keys|heads x queries x keys",
+      tokens: "positions",
+      start: "stop",
+      shape: "shape",
+      height: "height x width",
+      weights: "keys|positions",
+      q: "k|queryPositions",
+      k: "v|q|keyPositions",
+      v: "v",
+      x: "positions",
+      positions: "x",
+      queryPositions: "queries",
+      keyPositions: "keys",
+      scheme: "dim",
+    };
     return others[argument] ?? `${name} has no alias of ${argument}`;
   }
 });
@@ -280,7 +499,9 @@ describe("every function, every argument, every bad value", () => {
 describe("every scheme, every parameter, every bad value", () => {
   const factories = posenc as unknown as Record<string, AnyFunction>;
   for (const { name, params } of schemes) {
-    const base = Object.fromEntries(params.filter((param) => param.required).map((param) => [param.name, param.shown?.value ?? 4]));
+    const base = Object.fromEntries(
+      params.filter((param) => param.required).map((param) => [param.name, param.shown?.value ?? 4]),
+    );
     const nested = (options: Record<string, unknown>): object => {
       const result: Record<string, unknown> = {};
       for (const [key, value] of Object.entries(options)) {
@@ -293,13 +514,43 @@ describe("every scheme, every parameter, every bad value", () => {
     const make = (options: Record<string, unknown>): unknown => factories[name]!(nested({ ...base, ...options }));
     const good = seen(make({}));
     for (const param of params) {
-      const bad: readonly Bad[] = param.kind === "flag" ? kBad.flag : param.kind === "choice" ? kBad.choice
-        : param.kind === "list" || param.kind === "table" ? [...kNoArray, ...kBroken, ["NaN inside", () => [NaN], "not-finite shape-mismatch"],
-          ["the wrong size", () => [[[1, 2, 3], [4, 5, 6]]], "shape-mismatch"], ["base64 of the wrong length", () => ({ shape: [3], dtype: "float32", data: "AAAA" }), "shape-mismatch"],
-          ["what is no base64", () => ({ shape: [1], dtype: "float32", data: "????" }), "shape-mismatch"]]
-          : [...kNumber, ...(param.kind === "integer" ? [["a fraction", () => 2.5, "not-integer"] as Bad] : []),
-            ["above the range", () => (param.max ?? 1e300) * 4, "out-of-range not-integer"],
-            ["below the range", () => (param.aboveMin === true ? param.min! : param.min! - Math.max(1, Math.abs(param.min!))), "out-of-range"]];
+      const bad: readonly Bad[] =
+        param.kind === "flag"
+          ? kBad.flag
+          : param.kind === "choice"
+            ? kBad.choice
+            : param.kind === "list" || param.kind === "table"
+              ? [
+                  ...kNoArray,
+                  ...kBroken,
+                  ["NaN inside", () => [NaN], "not-finite shape-mismatch"],
+                  [
+                    "the wrong size",
+                    () => [
+                      [
+                        [1, 2, 3],
+                        [4, 5, 6],
+                      ],
+                    ],
+                    "shape-mismatch",
+                  ],
+                  [
+                    "base64 of the wrong length",
+                    () => ({ shape: [3], dtype: "float32", data: "AAAA" }),
+                    "shape-mismatch",
+                  ],
+                  ["what is no base64", () => ({ shape: [1], dtype: "float32", data: "????" }), "shape-mismatch"],
+                ]
+              : [
+                  ...kNumber,
+                  ...(param.kind === "integer" ? [["a fraction", () => 2.5, "not-integer"] as Bad] : []),
+                  ["above the range", () => (param.max ?? 1e300) * 4, "out-of-range not-integer"],
+                  [
+                    "below the range",
+                    () => (param.aboveMin === true ? param.min! : param.min! - Math.max(1, Math.abs(param.min!))),
+                    "out-of-range",
+                  ],
+                ];
       const own = param.name;
       it.each(bad)(`${name}: ${own} is %s`, (_, value, codes) => {
         const error = refused(() => make({ [own]: value() }));
@@ -322,18 +573,36 @@ describe("every scheme, every parameter, every bad value", () => {
       expectRefusal(error, "unknown-option");
       expect(error.message).toContain(`did you mean ${first!.name}?`);
     });
-    it.each([["null", null], ["a number", 4], ["a list", [4]], ["a string", "4"]])(`${name}: options are %s`, (_, options) => {
-      expectRefusal(refused(() => factories[name]!(options)), "not-a-number");
+    it.each([
+      ["null", null],
+      ["a number", 4],
+      ["a list", [4]],
+      ["a string", "4"],
+    ])(`${name}: options are %s`, (_, options) => {
+      expectRefusal(
+        refused(() => factories[name]!(options)),
+        "not-a-number",
+      );
     });
   }
 
   it("names the value and the range in one sentence", () => {
     expect(refused(() => alibi({ heads: 0 })).message).toBe("alibi: heads must be an integer from 1 to 1024, got 0");
-    expect(refused(() => alibi({ heads: 2.5 })).message).toBe("alibi: heads must be an integer from 1 to 1024, got 2.5");
-    expect(refused(() => alibi({ heads: "8" as never })).message).toBe('alibi: heads must be an integer from 1 to 1024, got "8"');
-    expect(refused(() => alibi({} as never)).message).toBe("alibi: heads is missing, it must be an integer from 1 to 1024");
-    expect(refused(() => alibi({ heads: 8, symetric: true } as never)).message).toBe("alibi: there is no option symetric, did you mean symmetric?");
-    expect(refused(() => rope({ dim: 8, scaling: { type: "linear", faktor: 2 } } as never)).message).toContain("did you mean scaling.factor?");
+    expect(refused(() => alibi({ heads: 2.5 })).message).toBe(
+      "alibi: heads must be an integer from 1 to 1024, got 2.5",
+    );
+    expect(refused(() => alibi({ heads: "8" as never })).message).toBe(
+      'alibi: heads must be an integer from 1 to 1024, got "8"',
+    );
+    expect(refused(() => alibi({} as never)).message).toBe(
+      "alibi: heads is missing, it must be an integer from 1 to 1024",
+    );
+    expect(refused(() => alibi({ heads: 8, symetric: true } as never)).message).toBe(
+      "alibi: there is no option symetric, did you mean symmetric?",
+    );
+    expect(refused(() => rope({ dim: 8, scaling: { type: "linear", faktor: 2 } } as never)).message).toContain(
+      "did you mean scaling.factor?",
+    );
   });
 });
 
@@ -351,7 +620,11 @@ describe("huge sizes are refused before anything is allocated", () => {
     ["grid", () => posenc.grid(1e5, 1e5)],
     ["grid past 2^53", () => posenc.grid(2 ** 31, 2 ** 31)],
     ["arange", () => posenc.arange(0, 1e15, 1)],
-    ["embed", () => posenc.embed({ data: new Float32Array(8e4), shape: [2e4, 4] }, sinusoidal({ dim: 65536 }), { mode: "concat" })],
+    [
+      "embed",
+      () =>
+        posenc.embed({ data: new Float32Array(8e4), shape: [2e4, 4] }, sinusoidal({ dim: 65536 }), { mode: "concat" }),
+    ],
   ])("%s", (_, call) => {
     const error = refused(call);
     expectRefusal(error, "too-large");
@@ -362,22 +635,62 @@ describe("huge sizes are refused before anything is allocated", () => {
 });
 
 describe("tensor()", () => {
-  it.each([...kNoArray.filter(([what]) => !/NaN|Infinity|number|fraction|true/.test(what)), ...kBroken,
-    ["a BigInt64Array", () => BigInt64Array.of(1n), "not-a-number"] as Bad])("refuses %s", (_, value, codes) => {
-    expectRefusal(refused(() => tensor(value() as never)), codes);
+  it.each([
+    ...kNoArray.filter(([what]) => !/NaN|Infinity|number|fraction|true/.test(what)),
+    ...kBroken,
+    ["a BigInt64Array", () => BigInt64Array.of(1n), "not-a-number"] as Bad,
+  ])("refuses %s", (_, value, codes) => {
+    expectRefusal(
+      refused(() => tensor(value() as never)),
+      codes,
+    );
   });
-  it.each([["that does not fit", [3]], ["of fractions", [0.5, 8]], ["negative", [-4]], ["that is no list", "4"], ["huge", [2 ** 40, 2 ** 40]]])("refuses a shape %s", (_, shape) => {
-    expectRefusal(refused(() => tensor([1, 2, 3, 4], shape as never)), "shape-mismatch");
+  it.each([
+    ["that does not fit", [3]],
+    ["of fractions", [0.5, 8]],
+    ["negative", [-4]],
+    ["that is no list", "4"],
+    ["huge", [2 ** 40, 2 ** 40]],
+  ])("refuses a shape %s", (_, shape) => {
+    expectRefusal(
+      refused(() => tensor([1, 2, 3, 4], shape as never)),
+      "shape-mismatch",
+    );
   });
   it("refuses what a type cannot hold", () => {
-    expectRefusal(refused(() => tensor([1.5], undefined, "int32")), "not-integer");
-    expectRefusal(refused(() => tensor([2 ** 31], undefined, "int32")), "out-of-range");
-    expectRefusal(refused(() => tensor([1], undefined, "float16" as never)), "unknown-choice");
+    expectRefusal(
+      refused(() => tensor([1.5], undefined, "int32")),
+      "not-integer",
+    );
+    expectRefusal(
+      refused(() => tensor([2 ** 31], undefined, "int32")),
+      "out-of-range",
+    );
+    expectRefusal(
+      refused(() => tensor([1], undefined, "float16" as never)),
+      "unknown-choice",
+    );
   });
-  it.each([["at", (t: posenc.Tensor) => t.at(2, 0), "out-of-range"], ["at", (t: posenc.Tensor) => t.at(0), "shape-mismatch"], ["at", (t: posenc.Tensor) => t.at(0.5, 0), "not-integer"],
-    ["row", (t: posenc.Tensor) => t.row(2), "out-of-range"], ["row", (t: posenc.Tensor) => t.row(), "shape-mismatch"], ["slice", (t: posenc.Tensor) => t.slice(0.5), "not-integer"],
-    ["at", (t: posenc.Tensor) => t.at(-3, 0), "out-of-range"]])("%s refuses what it has not", (_, call, code) => {
-    expectRefusal(refused(() => call(tensor([[1, 2], [3, 4]]))), code);
+  it.each([
+    ["at", (t: posenc.Tensor) => t.at(2, 0), "out-of-range"],
+    ["at", (t: posenc.Tensor) => t.at(0), "shape-mismatch"],
+    ["at", (t: posenc.Tensor) => t.at(0.5, 0), "not-integer"],
+    ["row", (t: posenc.Tensor) => t.row(2), "out-of-range"],
+    ["row", (t: posenc.Tensor) => t.row(), "shape-mismatch"],
+    ["slice", (t: posenc.Tensor) => t.slice(0.5), "not-integer"],
+    ["at", (t: posenc.Tensor) => t.at(-3, 0), "out-of-range"],
+  ])("%s refuses what it has not", (_, call, code) => {
+    expectRefusal(
+      refused(() =>
+        call(
+          tensor([
+            [1, 2],
+            [3, 4],
+          ]),
+        ),
+      ),
+      code,
+    );
   });
 });
 

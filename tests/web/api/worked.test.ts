@@ -1,14 +1,31 @@
 // The worked examples of the notes, and what a reader of a textbook tries first.
 import { describe, expect, it } from "vitest";
-import { alibi, attention, bias, embed, encode, frequencies, info, rope, rotate, shaw, relativeIndex, schemes, sinusoidal } from "../../../web/src/index.js";
+import {
+  alibi,
+  attention,
+  bias,
+  embed,
+  encode,
+  frequencies,
+  info,
+  rope,
+  rotate,
+  shaw,
+  relativeIndex,
+  schemes,
+  sinusoidal,
+} from "../../../web/src/index.js";
 import { gap } from "./oracle.js";
 
 describe("the notes' worked examples", () => {
   it("prints the table of positions 0 to 3 in four columns", () => {
     const printed = encode(sinusoidal({ dim: 4 }), 4).tolist() as number[][];
     expect(printed.map((row) => row.map((x) => x.toFixed(3)))).toEqual([
-      ["0.000", "1.000", "0.000", "1.000"], ["0.841", "0.540", "0.010", "1.000"],
-      ["0.909", "-0.416", "0.020", "1.000"], ["0.141", "-0.990", "0.030", "1.000"]]);
+      ["0.000", "1.000", "0.000", "1.000"],
+      ["0.841", "0.540", "0.010", "1.000"],
+      ["0.909", "-0.416", "0.020", "1.000"],
+      ["0.141", "-0.990", "0.030", "1.000"],
+    ]);
   });
 
   it("prints PE(3)", () => {
@@ -17,10 +34,17 @@ describe("the notes' worked examples", () => {
   });
 
   it("adds positions to The cat sat", () => {
-    const words = [[0.2, -0.5, 0.8, 0.1], [-0.3, 0.4, 0.2, -0.6], [0.7, 0.1, -0.4, 0.3]];
+    const words = [
+      [0.2, -0.5, 0.8, 0.1],
+      [-0.3, 0.4, 0.2, -0.6],
+      [0.7, 0.1, -0.4, 0.3],
+    ];
     const sum = embed(words, sinusoidal({ dim: 4 }));
-    const expected = [[0.2, 0.5, 0.8, 1.1], [0.5414709848, 0.9403023059, 0.2099998333, 0.3999500004],
-      [1.609297427, -0.3161468365, -0.3800013333, 1.299800007]];
+    const expected = [
+      [0.2, 0.5, 0.8, 1.1],
+      [0.5414709848, 0.9403023059, 0.2099998333, 0.3999500004],
+      [1.609297427, -0.3161468365, -0.3800013333, 1.299800007],
+    ];
     expect(gap(sum.tolist(), expected)).toBeLessThan(2e-7);
     expect(sum.shape).toEqual([3, 4]);
   });
@@ -49,8 +73,16 @@ describe("the notes' worked examples", () => {
 
   it("gives Shaw's table rows, clipped", () => {
     const scheme = shaw({ dim: 4, clip: 2 });
-    expect(relativeIndex(scheme, { queries: 4, keys: 4 }).tolist()).toEqual([[2, 3, 4, 4], [1, 2, 3, 4], [0, 1, 2, 3], [0, 0, 1, 2]]);
-    expect(relativeIndex(scheme, { queries: 2, keys: 3, raw: true }).tolist()).toEqual([[0, 1, 2], [-1, 0, 1]]);
+    expect(relativeIndex(scheme, { queries: 4, keys: 4 }).tolist()).toEqual([
+      [2, 3, 4, 4],
+      [1, 2, 3, 4],
+      [0, 1, 2, 3],
+      [0, 0, 1, 2],
+    ]);
+    expect(relativeIndex(scheme, { queries: 2, keys: 3, raw: true }).tolist()).toEqual([
+      [0, 1, 2],
+      [-1, 0, 1],
+    ]);
   });
 });
 
@@ -63,7 +95,8 @@ describe("the package", () => {
 
   it("lists its schemes with their parameters", () => {
     expect(schemes.map(({ slot, name }) => `${slot} ${name}`)).toEqual(
-      expect.arrayContaining(["embed sinusoidal", "rotate rope", "bias alibi", "relate shaw"]));
+      expect.arrayContaining(["embed sinusoidal", "rotate rope", "bias alibi", "relate shaw"]),
+    );
     for (const { params, laws, formula, reference } of schemes) {
       expect(params.length).toBeGreaterThan(0);
       expect(laws.length).toBeGreaterThan(0);
@@ -72,8 +105,20 @@ describe("the package", () => {
   });
 
   it("takes all four slots in one sentence", () => {
-    const x = embed([[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0]], sinusoidal({ dim: 4 }));
-    const result = attention(x, x, x, { causal: true, rotate: rope({ dim: 4 }), bias: alibi({ heads: 1 }), relate: shaw({ dim: 4, clip: 2 }) });
+    const x = embed(
+      [
+        [1, 0, 0, 0],
+        [0, 1, 0, 0],
+        [0, 0, 1, 0],
+      ],
+      sinusoidal({ dim: 4 }),
+    );
+    const result = attention(x, x, x, {
+      causal: true,
+      rotate: rope({ dim: 4 }),
+      bias: alibi({ heads: 1 }),
+      relate: shaw({ dim: 4, clip: 2 }),
+    });
     expect(result.out.shape).toEqual([3, 4]);
     expect(result.lse.shape).toEqual([3]);
     expect(Object.keys(result)).toEqual(["out", "lse"]);
