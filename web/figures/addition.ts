@@ -1,4 +1,4 @@
-// <posenc-addition>: what enters a Transformer: the words' embeddings plus the encoding of their places, as three strips.
+// <posenc-addition>: what enters a Transformer, the words' embeddings plus the encoding of their places: three strips.
 import { embed, fromJSON, tensor, type EmbedScheme } from "../src/index.js";
 import type { ColourScale } from "./colour.js";
 import { choice, cursorField, defineFigure, flag, range, text, type Code, type State, type Values } from "./figure.js";
@@ -63,7 +63,11 @@ export const addition = defineFigure<Model>({
   compute: (values) => {
     const words = tokensOf(String(values.sentence));
     if (words.length === 0) throw new Error("the sentence is empty; type a word or more");
-    const scheme = fromJSON({ slot: "embed", name: String(values.scheme), ...optionsOf(values, words.length) }) as EmbedScheme;
+    const scheme = fromJSON({
+      slot: "embed",
+      name: String(values.scheme),
+      ...optionsOf(values, words.length),
+    }) as EmbedScheme;
     const dim = Number(values.dim);
     const seed = Number(values.seed);
     const x = tensor(vectorsOf(words, dim, { seed, std: Number(values.deviation) }), [words.length, dim]);
@@ -103,8 +107,8 @@ export const addition = defineFigure<Model>({
     `${count(model.words.length, "token")} \u00d7 ${count(model.dim, "dimension")}`,
 
   caption: ({ values }) =>
-    "What enters the model is a plain sum. The embedding knows the word and not its place: equal words have equal rows. " +
-    "The encoding knows the place and not the word. " +
+    "What enters the model is a plain sum. The embedding knows the word and not its place: equal words have equal " +
+    "rows. The encoding knows the place and not the word. " +
     (values.scale === "sqrt"
       ? "The paper multiplies the embeddings by \u221ad, so that the encoding does not drown them."
       : "The embeddings are seeded normal numbers, not trained."),
@@ -126,8 +130,9 @@ export const addition = defineFigure<Model>({
     const at = row * model.dim + column;
     const number = (part: Float32Array): string => book(part[at] as number, { decimals: 3 });
     return (
-      `Three heat maps of ${count(model.words.length, "token")} by ${count(model.dim, "dimension")}: the words' embeddings, ` +
-      `the ${descriptorOf("embed", String(values.scheme)).title.toLowerCase()} encoding of their positions, and the sum. ` +
+      `Three heat maps of ${count(model.words.length, "token")} by ${count(model.dim, "dimension")}: the words' ` +
+      `embeddings, the ${descriptorOf("embed", String(values.scheme)).title.toLowerCase()} encoding of their ` +
+      "positions, and the sum. " +
       `For \u201c${isolated(model.words[row] ?? "")}\u201d at position ${row}, dimension ${column}: ` +
       `${number(model.embedding)} plus ${number(model.encoding)} is ${number(model.input)}.`
     );
@@ -197,7 +202,16 @@ function layoutOf(model: Model, width: number): Layout {
     beside ? { x: left + k * (wide + signRoom), y: heading } : { x: left, y: heading + k * (tall + heading + 30) },
   );
   const last = strips[2] as Strip;
-  return { beside, strips, cell, row, left, width: wide, tall, height: Math.ceil(last.y + tall + footRoom + legendRoom) };
+  return {
+    beside,
+    strips,
+    cell,
+    row,
+    left,
+    width: wide,
+    tall,
+    height: Math.ceil(last.y + tall + footRoom + legendRoom),
+  };
 }
 
 // ---------------------------------------------------------------- drawing
@@ -220,13 +234,10 @@ function drawStrips(surface: Surface, { model, row, column }: Drawn): void {
     const frame = { x: x + column * layout.cell, y: y + row * layout.row };
     const wide = Math.max(layout.cell, 6);
     const tall = Math.max(layout.row, 6);
-    surface.rect(
-      frame.x - (wide - layout.cell) / 2 - 0.5,
-      frame.y - (tall - layout.row) / 2 - 0.5,
-      wide,
-      tall,
-      { stroke: ink, width: layout.row < 12 ? 1.5 : 2 },
-    );
+    surface.rect(frame.x - (wide - layout.cell) / 2 - 0.5, frame.y - (tall - layout.row) / 2 - 0.5, wide, tall, {
+      stroke: ink,
+      width: layout.row < 12 ? 1.5 : 2,
+    });
     surface.region({ x, y, width: layout.width, height: layout.tall }, (u, v) => ({
       row: Math.floor(v * model.words.length),
       column: Math.floor(u * model.dim),
@@ -246,7 +257,10 @@ function drawStrip(surface: Surface, model: Model, layout: Layout, values: Float
   const { words, dim, scale } = model;
   const { cell, row } = layout;
   if (cell < 9 || row < 9) {
-    surface.heatMap({ x, y, width: layout.width, height: layout.tall }, { values, rows: words.length, columns: dim, scale });
+    surface.heatMap(
+      { x, y, width: layout.width, height: layout.tall },
+      { values, rows: words.length, columns: dim, scale },
+    );
     return;
   }
   const size = cell < 38 ? 10 : 11;
@@ -283,7 +297,11 @@ function drawWords(surface: Surface, model: Model, layout: Layout, x: number, y:
 
 function drawPositions(surface: Surface, model: Model, layout: Layout, x: number, y: number, row: number): void {
   for (const t of indexTicks(model.words.length, layout.tall, 14)) {
-    surface.text(x - 6, y + (t + 0.5) * layout.row, String(t), { align: "end", size: 11, ink: t === row ? "accent" : "grey" });
+    surface.text(x - 6, y + (t + 0.5) * layout.row, String(t), {
+      align: "end",
+      size: 11,
+      ink: t === row ? "accent" : "grey",
+    });
   }
 }
 
@@ -313,14 +331,16 @@ function codeOf(values: Values, model: Model): Code {
     ...(values.scale === "sqrt" ? ['scale: "sqrt"'] : []),
     ...(Number(values.alpha) === 1 ? [] : [`alpha: ${Number(values.alpha)}`]),
   ].join(", ");
+  const vector = `[...randomNormal(${model.dim}, { seed, std: ${Number(values.deviation)} }).data]`;
+  const shape = `[${model.words.length}, ${model.dim}]`;
   return {
     javascript: [
       `import { embed, randomNormal, ${name}, tensor } from "posenc";`,
       "",
       `// ${model.words.join(" ").replace(/[\u2028\u2029]/g, " ")}: one seed a word`,
       `const seeds = [${seeds}];`,
-      `const x = tensor(seeds.map((seed) => [...randomNormal(${model.dim}, { seed, std: ${Number(values.deviation)} }).data]));`,
-      `const input = embed(x, ${made}${options === "" ? "" : `, { ${options} }`});  // [${model.words.length}, ${model.dim}]`,
+      `const x = tensor(seeds.map((seed) => ${vector}));`,
+      `const input = embed(x, ${made}${options === "" ? "" : `, { ${options} }`});  // ${shape}`,
       "",
     ].join("\n"),
   };

@@ -1,5 +1,5 @@
-// <posenc-attention>: who looks at whom in a sentence, under any scheme of the catalogue, and why: the chosen cell's score
-// taken apart.
+// <posenc-attention>: who looks at whom in a sentence under any scheme of the catalogue, and why: the chosen cell's
+// score taken apart.
 import {
   attention as attend,
   attentionDistance,
@@ -82,8 +82,8 @@ const noPosition = "none";
 const nothing = "nothing";
 const padding = "[pad]";
 
-// Entries of queries and keys are normal with this mean and deviation. As in trained models they share a mean: it is what
-// rotations turn so that near tokens score higher. With these, what words and what positions say are of one size.
+// Entries of queries and keys are normal with this mean and deviation. As in trained models they share a mean: it is
+// what rotations turn so that near tokens score higher. With these, what words and what positions say are of one size.
 const sharedMean = 0.6;
 const wordDeviation = 0.8;
 // Deviation of tables that a model would have learned; large enough to be seen beside the words.
@@ -98,8 +98,21 @@ const mostTabLetters = 64;
 
 // Names of this figure's own fields: a scheme's param of the same name is set by the figure.
 const ownNames = [
-  "sentence", "context", "scheme", "compare", "head", "heads", "headWidth", "causal", "window", "padding", "seed",
-  "query", "key", "fixed", "dim",
+  "sentence",
+  "context",
+  "scheme",
+  "compare",
+  "head",
+  "heads",
+  "headWidth",
+  "causal",
+  "window",
+  "padding",
+  "seed",
+  "query",
+  "key",
+  "fixed",
+  "dim",
 ];
 
 // ---------------------------------------------------------------- schemes for a figure of some size
@@ -129,8 +142,8 @@ function lengthsOf(shape: string | undefined, known: (name: string) => unknown):
   return lengths.every((length) => Number.isInteger(length) && length > 0) ? lengths : undefined;
 }
 
-// A scheme made for the figure: widths and heads by its size, the reader's values where there are some, seeded tables in
-// place of learned ones.
+// A scheme made for the figure: widths and heads by its size, the reader's values where there are some, seeded tables
+// in place of learned ones.
 function optionsFor(descriptor: Descriptor, values: Values, size: Size): Record<string, unknown> {
   const options = schemeOptions(descriptor.slot, descriptor.name, values, ownNames);
   const has = (name: string): boolean => descriptor.params.some((param) => param.name === name);
@@ -153,7 +166,10 @@ function optionsFor(descriptor: Descriptor, values: Values, size: Size): Record<
     if (!table || descriptor.slot === "embed" || param.name in options) continue;
     const shape = lengthsOf(param.shape, known);
     if (!shape) continue;
-    const numbers = randomNormal(shape, { seed: seedOf(descriptor.name, index, Number(values.seed ?? 0)), std: tableDeviation });
+    const numbers = randomNormal(shape, {
+      seed: seedOf(descriptor.name, index, Number(values.seed ?? 0)),
+      std: tableDeviation,
+    });
     const positive = typeof param.min === "number" && param.min >= 0;
     if (positive) for (let i = 0; i < numbers.data.length; i++) numbers.data[i] = Math.abs(numbers.data[i] as number);
     options[param.name] = numbers;
@@ -291,8 +307,8 @@ export const attention = defineFigure<Model>({
   caption: ({ model }) => {
     const what = model.cross
       ? "Each row is a word of the first sentence and spreads a weight of 1 over the second."
-      : "A clicked cell takes its score apart: what the words say, what the positions say, and what is left after the " +
-        "softmax.";
+      : "A clicked cell takes its score apart: what the words say, what the positions say, and what is left after " +
+        "the softmax.";
     return (
       `${what} Nothing here is trained: queries and keys are seeded normal numbers, one pair a word, ` +
       "so the same word asks and answers alike wherever it stands."
@@ -320,7 +336,8 @@ export const attention = defineFigure<Model>({
       return `Under ${side.title}, ${looks}.`;
     });
     return (
-      `A matrix of attention weights, ${model.queries.length} queries by ${model.keys.length} keys. ${pairs.join(" ")} ` +
+      `A matrix of attention weights, ${model.queries.length} queries by ${model.keys.length} keys. ` +
+      `${pairs.join(" ")} ` +
       `The cursor is on \u201c${isolated(model.queries[row] ?? "")}\u201d and ` +
       `\u201c${isolated(model.keys[column] ?? "")}\u201d. Small maps show all ${model.heads} heads.`
     );
@@ -562,7 +579,8 @@ function powerText(value: number): string {
   let exponent = 0;
   for (let rest = value; rest > 0 && rest < 1 && exponent < 60; rest *= 2) exponent++;
   if (value !== 2 ** -exponent || exponent === 0) return book(value, { significant: 4 });
-  return `2\u207b${[...String(exponent)].map((digit) => "\u2070\u00b9\u00b2\u00b3\u2074\u2075\u2076\u2077\u2078\u2079"[Number(digit)]).join("")}`;
+  const raised = "\u2070\u00b9\u00b2\u00b3\u2074\u2075\u2076\u2077\u2078\u2079";
+  return `2\u207b${[...String(exponent)].map((digit) => raised[Number(digit)]).join("")}`;
 }
 
 /** What there is to say about a cell beside its numbers. */
@@ -591,11 +609,15 @@ function remark(model: Model, side: Side, head: number, row: number, column: num
 function readingsOf({ values, model, row, column }: Drawn): Reading[] {
   const h = headOf(values, model);
   const n = (h * model.queries.length + row) * model.keys.length + column;
-  const pair = `${isolated(shortened(model.queries[row] ?? ""))} \u2192 ${isolated(shortened(model.keys[column] ?? ""))}`;
+  const word = (given: string | undefined): string => isolated(shortened(given ?? ""));
+  const pair = `${word(model.queries[row])} \u2192 ${word(model.keys[column])}`;
   const number = (side: Side): string => book(side.weights[n] as number, { decimals: 3 });
   const at = h * model.queries.length + row;
   return [
-    { label: pair, value: model.sides.map((side) => (Number.isNaN(side.weights[n]) ? "masked" : number(side))).join(" | ") },
+    {
+      label: pair,
+      value: model.sides.map((side) => (Number.isNaN(side.weights[n]) ? "masked" : number(side))).join(" | "),
+    },
     {
       label: "entropy",
       value: model.sides.map((side) => book(side.entropy[at] as number, { decimals: 2 })).join(" | "),
@@ -692,7 +714,17 @@ function blockOf(model: Model, side: Side, width: number, heading: boolean): Blo
     const panel = { x, y: top + Math.min(grid.top - 12, 24), width: room, height: panelHeight(side, room) };
     const thumbs = { ...thumbsOf(model, room), x, y: panel.y + panel.height + 10 };
     const right = thumbs.y + thumbsHeight(thumbs);
-    return { x: 0, y: 0, width, heading, matrix, legendY, panel, thumbs, height: Math.max(foot + legendRoom, right) + 2 };
+    return {
+      x: 0,
+      y: 0,
+      width,
+      heading,
+      matrix,
+      legendY,
+      panel,
+      thumbs,
+      height: Math.max(foot + legendRoom, right) + 2,
+    };
   }
   const y = foot + legendRoom + 22;
   const rest = width - grid.width - gap;
@@ -781,10 +813,17 @@ function drawPanel(surface: Surface, { model, values, row, column }: Drawn, side
   if (!masked) {
     const score = side.trace.scores.data[n] as number;
     surface.text(x, y + rowHeight / 2, "score", { bold: true });
-    surface.text(end, y + rowHeight / 2, book(score, { decimals: 3, signed: true }), { align: "end", bold: true, ink: "ink" });
+    surface.text(end, y + rowHeight / 2, book(score, { decimals: 3, signed: true }), {
+      align: "end",
+      bold: true,
+      ink: "ink",
+    });
     y += rowHeight;
     surface.text(x, y + rowHeight / 2, "weight after softmax");
-    surface.text(end, y + rowHeight / 2, book(side.weights[n] as number, { decimals: 3 }), { align: "end", ink: "ink" });
+    surface.text(end, y + rowHeight / 2, book(side.weights[n] as number, { decimals: 3 }), {
+      align: "end",
+      ink: "ink",
+    });
     y += rowHeight;
     rule(y);
   }
@@ -817,7 +856,12 @@ function drawThumbs(surface: Surface, { model, values }: Drawn, side: Side, { th
     const x = thumbs.x + (h % thumbs.perRow) * thumbs.step;
     const y = thumbs.y + 20 + Math.floor(h / thumbs.perRow) * (thumbs.height + 22);
     const box = { x, y, width: thumbs.width, height: thumbs.height };
-    surface.heatMap(box, { values: weights, rows: model.queries.length, columns: model.keys.length, scale: model.scale });
+    surface.heatMap(box, {
+      values: weights,
+      rows: model.queries.length,
+      columns: model.keys.length,
+      scale: model.scale,
+    });
     const own = h === chosen;
     if (own) surface.rect(x - 2, y - 2, thumbs.width + 4, thumbs.height + 4, { stroke: "accent", width: 1.5 });
     const style = { align: "middle", size: 11, ink: own ? "accent" : "grey", bold: own } as const;
@@ -837,7 +881,11 @@ function codeOf(values: Values, model: Model): Code {
   const side = model.sides[0] as Side;
   const { descriptor } = side;
   const options = descriptor
-    ? optionsFor(descriptor, values, { heads: model.heads, width: model.width, tokens: Math.max(model.queries.length, model.keys.length) })
+    ? optionsFor(descriptor, values, {
+        heads: model.heads,
+        width: model.width,
+        tokens: Math.max(model.queries.length, model.keys.length),
+      })
     : {};
   const written: Record<string, unknown> = {};
   const tables: string[] = [];
@@ -862,7 +910,13 @@ function codeOf(values: Values, model: Model): Code {
     ...(model.realKeys < model.keys.length ? [`keyLengths: ${model.realKeys}`] : []),
     "weights: true",
   ];
-  const names = ["attention", ...(added ? ["embed"] : []), "randomNormal", ...(descriptor ? [descriptor.name] : []), "tensor"];
+  const names = [
+    "attention",
+    ...(added ? ["embed"] : []),
+    "randomNormal",
+    ...(descriptor ? [descriptor.name] : []),
+    "tensor",
+  ];
   const around = (rows: string): string => (added ? `embed(${rows}, scheme)` : rows);
   return {
     javascript: [

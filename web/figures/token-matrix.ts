@@ -39,9 +39,17 @@ const numbersFrom = 31;
 const gapsFrom = 10;
 
 /** Sides and margins of a matrix of these words in the room there is. */
-export function tokenLayout(rows: readonly string[], columns: readonly string[], room: Box["width"], most: number): TokenLayout {
+export function tokenLayout(
+  rows: readonly string[],
+  columns: readonly string[],
+  room: Box["width"],
+  most: number,
+): TokenLayout {
   const wide = (words: readonly string[], longest: number): number =>
-    Math.min(longest, words.reduce((width, word) => Math.max(width, 1.24 * estimateWidth(word, {})), 0));
+    Math.min(
+      longest,
+      words.reduce((width, word) => Math.max(width, 1.24 * estimateWidth(word, {})), 0),
+    );
   const left = wide(rows, Math.min(longestRowLabel, 0.3 * room)) + 9;
   const widest = wide(columns, Infinity);
   let side = Math.min(largestSide, (room - left - 2) / columns.length);
@@ -73,8 +81,13 @@ function standing(total: number, side: number, gap: number, cursor: number): num
   );
 }
 
-/** Draws the matrix at the surface's origin; the words of the cursor's row and column are in ink, the others in grey. */
-export function drawTokenMatrix(surface: Surface, matrix: TokenMatrix, layout: TokenLayout, cursor: Ink = "accent"): void {
+/** Draws the matrix at the surface's origin; the words of the cursor's row and column are bold. */
+export function drawTokenMatrix(
+  surface: Surface,
+  matrix: TokenMatrix,
+  layout: TokenLayout,
+  cursor: Ink = "accent",
+): void {
   const { rows, columns, values, scale, row, column } = matrix;
   const { side, left, top, turn } = layout;
   const box = { x: left, y: top, width: side * columns.length, height: side * rows.length };
@@ -98,7 +111,10 @@ export function drawTokenMatrix(surface: Surface, matrix: TokenMatrix, layout: T
   }
   const frame = side < 7 ? 7 : side < gapsFrom ? side + 2 : side;
   const lift = side < gapsFrom ? (frame - side) / 2 : 1;
-  surface.rect(left + column * side - lift, top + row * side - lift, frame, frame, { stroke: cursor, width: side < 20 ? 1.5 : 2 });
+  surface.rect(left + column * side - lift, top + row * side - lift, frame, frame, {
+    stroke: cursor,
+    width: side < 20 ? 1.5 : 2,
+  });
   surface.region(box, (u, v) => ({ row: Math.floor(v * rows.length), column: Math.floor(u * columns.length) }));
   if (turn === 0) surface.region({ ...box, y: 0, height: top }, (u) => ({ column: Math.floor(u * columns.length) }));
   surface.region({ ...box, x: 0, width: left }, (_, v) => ({ row: Math.floor(v * rows.length) }));
@@ -109,7 +125,8 @@ function drawLabels(surface: Surface, matrix: TokenMatrix, layout: TokenLayout):
   const { side, left, top, turn } = layout;
   const small = side < 14;
   const size = small ? 11 : labelSize;
-  const ink = (i: number, cursor: number, grey: number): Ink => (i >= grey ? "grey" : small && i !== cursor ? "grey" : "ink");
+  const ink = (i: number, cursor: number, grey: number): Ink =>
+    i >= grey ? "grey" : small && i !== cursor ? "grey" : "ink";
   for (const i of standing(rows.length, side, 13, row)) {
     const word = cutWord(surface, rows[i] as string, left - 8, size);
     const bold = i === row;

@@ -37,7 +37,10 @@ describe("numbers", () => {
   it.each([
     [{ dim: 6 }, {}],
     [{ dim: 8, scale: "sqrt" }, { scale: Math.sqrt(8) }],
-    [{ dim: 4, alpha: 0.5, deviation: 0.1 }, { alpha: 0.5, deviation: 0.1 }],
+    [
+      { dim: 4, alpha: 0.5, deviation: 0.1 },
+      { alpha: 0.5, deviation: 0.1 },
+    ],
     [{ dim: 6, alpha: 0 }, { alpha: 0 }],
   ])("are embedding, encoding and sum at %j", (attributes, options) => {
     const state = figureState("addition", { sentence, ...attributes });
@@ -65,9 +68,12 @@ describe("numbers", () => {
     expect(made.data).toEqual(addition.array!(state).data);
   });
 
-  it.each(posenc.schemes.filter((scheme) => scheme.slot === "embed").map((scheme) => scheme.name))("exist for %s", (scheme) => {
-    expect(renderSVG("addition", { sentence, scheme })).toContain("<svg");
-  });
+  it.each(posenc.schemes.filter((scheme) => scheme.slot === "embed").map((scheme) => scheme.name))(
+    "exist for %s",
+    (scheme) => {
+      expect(renderSVG("addition", { sentence, scheme })).toContain("<svg");
+    },
+  );
 });
 
 describe("strips", () => {
@@ -92,9 +98,14 @@ describe("strips", () => {
   });
 
   it("have signs between them and the numbers on their cells", () => {
-    const texts = record(figureState("addition", { sentence, dim: 6 })).operations.filter((op) => op.startsWith("text"));
+    const texts = record(figureState("addition", { sentence, dim: 6 })).operations.filter((op) =>
+      op.startsWith("text"),
+    );
     for (const word of ['"+"', '"="', '"embedding"', '"encoding"', '"input"', '"mat"']) {
-      expect(texts.filter((op) => op.includes(word)), word).toHaveLength(1);
+      expect(
+        texts.filter((op) => op.includes(word)),
+        word,
+      ).toHaveLength(1);
     }
     const numbers = texts.filter((op) => /"\u2212?\d\.\d\d" (ink|paper) middle/.test(op));
     expect(numbers).toHaveLength(108);

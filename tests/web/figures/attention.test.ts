@@ -1,5 +1,5 @@
-// <posenc-attention>: its weights and terms are the textbook's, computed here in double from the words' vectors; what it
-// draws and says is what it computed.
+// <posenc-attention>: its weights and terms are the textbook's, computed here in double from the words' vectors; what
+// it draws and says is what it computed.
 import { beforeAll, describe, expect, it } from "vitest";
 import * as posenc from "../../../web/src/index.js";
 import { attention } from "../../../web/figures/attention.js";
@@ -137,7 +137,8 @@ describe("weights", () => {
     for (const scheme of names) {
       const moved = weightsOf({ scheme, causal: "true" });
       let most = 0;
-      for (let n = 0; n < plain.length; n++) if (!Number.isNaN(plain[n])) most = Math.max(most, Math.abs(moved[n]! - plain[n]!));
+      for (let n = 0; n < plain.length; n++)
+        if (!Number.isNaN(plain[n])) most = Math.max(most, Math.abs(moved[n]! - plain[n]!));
       expect(most, scheme).toBeGreaterThan(0.05);
     }
   });
@@ -187,9 +188,9 @@ describe("reading", () => {
     expect(named(state, "mean distance")).toBe(row.reduce((sum, w, j) => sum + w * (5 - j), 0).toFixed(2));
     const both = figureState("attention", { sentence, scheme: "alibi", compare: "none", query: 5 });
     expect(named(both, "entropy").split(" | ")).toHaveLength(2);
-    expect(attention.readout(figureState("attention", { sentence, context: "a b" })).map(({ label }) => label)).not.toContain(
-      "mean distance",
-    );
+    expect(
+      attention.readout(figureState("attention", { sentence, context: "a b" })).map(({ label }) => label),
+    ).not.toContain("mean distance");
   });
 
   it("finds the cell, the word and the head under a point, at every width", () => {
@@ -197,7 +198,8 @@ describe("reading", () => {
       const state = figureState("attention", { sentence, scheme: "alibi" });
       const back = record(state, wide);
       const boxes = back.operations.filter((op) => op.startsWith("heatMap"));
-      const box = (op: string): number[] => /heatMap ([\d.]+),([\d.]+) ([\d.]+)x([\d.]+)/.exec(op)!.slice(1).map(Number);
+      const box = (op: string): number[] =>
+        /heatMap ([\d.]+),([\d.]+) ([\d.]+)x([\d.]+)/.exec(op)!.slice(1).map(Number);
       const cells = boxes.filter((op) => op.includes(" 1 x 1 ")).map(box);
       expect(cells).toHaveLength(36);
       cells.forEach(([x = 0, y = 0, w = 0, h = 0], n) => {
@@ -221,15 +223,18 @@ describe("reading", () => {
     expect(lines).toHaveLength(8);
   });
 
-  it.each(["none", ...posenc.schemes.map((scheme) => scheme.name)])("gives code that makes the same weights: %s", (scheme) => {
-    const state = figureState("attention", { sentence, scheme, window: 4, padding: 1, heads: 2, causal: true });
-    const { javascript } = attention.code!(state);
-    const body = javascript.replace(/^import (\{.*?\}) from "posenc";/, "const $1 = posenc;");
-    const made = new Function("posenc", `${body}\nreturn weights;`)(posenc) as posenc.Tensor<"float32">;
-    const { data, shape } = attention.array!(state);
-    expect(made.shape).toEqual(shape);
-    made.data.forEach((weight, n) => expect(Number.isNaN(data[n]) ? 0 : data[n]).toBe(weight));
-  });
+  it.each(["none", ...posenc.schemes.map((scheme) => scheme.name)])(
+    "gives code that makes the same weights: %s",
+    (scheme) => {
+      const state = figureState("attention", { sentence, scheme, window: 4, padding: 1, heads: 2, causal: true });
+      const { javascript } = attention.code!(state);
+      const body = javascript.replace(/^import (\{.*?\}) from "posenc";/, "const $1 = posenc;");
+      const made = new Function("posenc", `${body}\nreturn weights;`)(posenc) as posenc.Tensor<"float32">;
+      const { data, shape } = attention.array!(state);
+      expect(made.shape).toEqual(shape);
+      made.data.forEach((weight, n) => expect(Number.isNaN(data[n]) ? 0 : data[n]).toBe(weight));
+    },
+  );
 });
 
 describe("sentences of any kind", () => {
@@ -246,21 +251,26 @@ describe("sentences of any kind", () => {
     for (let n = 1; n < places.length; n++) expect(places[n]! - places[n - 1]!).toBeGreaterThanOrEqual(12.9);
   });
 
-  it.each(["Hello", "Donaudampfschifffahrtsgesellschaftskapit\u00e4n unbeabsichtigterweise", "שלום עולם", "\u{1F469}\u200D\u{1F680} \u{1F1EB}\u{1F1F7}"])(
-    "keeps %s inside the drawing",
-    (given) => {
-      for (const wide of [764, 300]) {
-        const state = figureState("attention", { sentence: given });
-        const back = record(state, wide);
-        for (const op of back.operations.filter((o) => o.startsWith("heatMap"))) {
-          const [x = 0, y = 0, w = 0, h = 0] = /heatMap ([\d.]+),([\d.]+) ([\d.]+)x([\d.]+)/.exec(op)!.slice(1).map(Number);
-          expect(x + w).toBeLessThanOrEqual(wide + 0.1);
-          expect(y + h).toBeLessThanOrEqual(attention.height(state, wide) + 0.1);
-          expect(w * h).toBeGreaterThan(0);
-        }
+  it.each([
+    "Hello",
+    "Donaudampfschifffahrtsgesellschaftskapit\u00e4n unbeabsichtigterweise",
+    "שלום עולם",
+    "\u{1F469}\u200D\u{1F680} \u{1F1EB}\u{1F1F7}",
+  ])("keeps %s inside the drawing", (given) => {
+    for (const wide of [764, 300]) {
+      const state = figureState("attention", { sentence: given });
+      const back = record(state, wide);
+      for (const op of back.operations.filter((o) => o.startsWith("heatMap"))) {
+        const [x = 0, y = 0, w = 0, h = 0] = /heatMap ([\d.]+),([\d.]+) ([\d.]+)x([\d.]+)/
+          .exec(op)!
+          .slice(1)
+          .map(Number);
+        expect(x + w).toBeLessThanOrEqual(wide + 0.1);
+        expect(y + h).toBeLessThanOrEqual(attention.height(state, wide) + 0.1);
+        expect(w * h).toBeGreaterThan(0);
       }
-    },
-  );
+    }
+  });
 
   it("asks for a word where there is none", () => {
     expect(() => figureState("attention", { sentence: "  " })).toThrow(/empty/);

@@ -8,7 +8,8 @@ vi.mock("../../../web/src/index.js", async (original) => {
   return {
     ...real,
     schemes: [...real.schemes, ...more],
-    fromJSON: (spec: Parameters<typeof real.fromJSON>[0]) => real.fromJSON({ ...spec, name: spec.name.replace(/\d+$/, "") }),
+    fromJSON: (spec: Parameters<typeof real.fromJSON>[0]) =>
+      real.fromJSON({ ...spec, name: spec.name.replace(/\d+$/, "") }),
   };
 });
 

@@ -1,7 +1,15 @@
 // Tokens and the words' seeded vectors.
 import { beforeAll, describe, expect, it } from "vitest";
 import { ready } from "../../../web/src/index.js";
-import { isolated, mostTokens, seedOf, shortened, spelled, tokensOf, vectorsOf } from "../../../web/figures/sentence.js";
+import {
+  isolated,
+  mostTokens,
+  seedOf,
+  shortened,
+  spelled,
+  tokensOf,
+  vectorsOf,
+} from "../../../web/figures/sentence.js";
 
 beforeAll(() => ready());
 
