@@ -9,7 +9,7 @@
 // `symmetric: false` penalises the past only (keys ahead get 0): causal attention never sees the difference.
 // Good at: texts longer than those of training, with no parameter. Fails: far content is out of reach of steep heads, and
 // order is seen through distance only: in an encoder the bias cannot tell before from after.
-#include "kernels/multiprecision.h"
+#include "kernels/frequencies.h"
 #include "schemes/bias/offset.h"
 #include "schemes/registry.h"
 
@@ -51,18 +51,11 @@ class Alibi final : public OffsetBias {
       }
       alibi->slopes_.assign(slopes.reals, slopes.reals + heads);
     } else {
-      const bool press = spec.choice("rule") == 0;
       int power = 1;  // the largest power of two in heads
       while (2 * power <= heads) power *= 2;
-      for (int h = 0; h < heads; ++h) {
-        if (!press) {
-          alibi->slopes_.push_back(slope(h + 1, heads));
-        } else if (h < power) {
-          alibi->slopes_.push_back(slope(h + 1, power));
-        } else {
-          alibi->slopes_.push_back(slope(2 * (h - power) + 1, 2 * power));
-        }
-      }
+      const int first = spec.choice("rule") == 0 ? power : heads;
+      append_slopes(first, 1, first, alibi->slopes_);
+      append_slopes(2 * power, 2, heads - first, alibi->slopes_);
     }
     scheme = std::move(alibi);
     return ok();
@@ -84,9 +77,13 @@ class Alibi final : public OffsetBias {
   // +0 at distance 0: written as a sum, because g++ 12 takes 0.0 - |x| for -|x|.
   static float penalty(double m, double distance) { return static_cast<float>(-(m * distance) + 0.0); }
 
-  // 2^(-8 numerator / denominator), rounded once: powers of two come out exact.
-  static double slope(int numerator, int denominator) {
-    return pow(MultiFloat(2.0), MultiFloat(-8.0 * numerator) / MultiFloat(denominator)).to_double();
+  // Of 2^(-8 (h + 1) / n) for h = 0, step, 2 step, ..., `count` of them, each rounded once from 256 bits: powers of two
+  // come out exact.
+  static void append_slopes(int n, int step, int count, std::vector<double>& slopes) {
+    const MultiFloat ratio = power(root(MultiFloat(2.0), n), -8);
+    for (const MultiFloat& slope : geometric(ratio, power(ratio, step), static_cast<std::size_t>(count))) {
+      slopes.push_back(slope.to_double());
+    }
   }
 
   std::vector<double> slopes_;
