@@ -122,7 +122,10 @@ export function inspectFigures(page) {
           summary: root?.querySelector("#summary")?.textContent ?? "",
         };
         if (!canvas || canvas.width === 0 || canvas.height === 0) return report;
-        const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+        // Read from a copy: the browser warns of pages that read their own canvases often.
+        const copy = new OffscreenCanvas(canvas.width, canvas.height).getContext("2d", { willReadFrequently: true });
+        copy.drawImage(canvas, 0, 0);
+        const { data } = copy.getImageData(0, 0, canvas.width, canvas.height);
         const counts = new Map();
         const pixels = new Uint32Array(data.buffer);
         for (const pixel of pixels) counts.set(pixel, (counts.get(pixel) ?? 0) + 1);
