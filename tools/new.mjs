@@ -1,6 +1,5 @@
 // Writes the skeleton of a scheme and of its test, and its line in schemes.def; or takes an untouched skeleton away.
-//   npm run new -- <slot> <name>            slot: embed, rotate, bias, relate; name in camelCase, as the factory is called
-//   npm run new -- <slot> <name> --remove
+//   npm run new -- <slot> <name> [--remove]     slot: embed, rotate, bias, relate; name: the factory's, in camelCase
 // The skeleton compiles and is whole: it appears in describe(), types, page and documents at the next build. It does
 // nothing (zeros, or the identity), and it does not pass: its test compares it with a formula that is not yet written,
 // the law test finds the laws that doing nothing obeys, and its golden hashes are missing. Nothing can be forgotten.
@@ -32,7 +31,8 @@ const kParts = {
   embed: {
     formula: "p(t)_c = TODO",
     includes: ["schemes/registry.h"],
-    param: `    {.name = "dim", .kind = Kind::kInteger, .sentence = "Columns of the table.", .min = 1, .max = 65536,
+    param:
+      `    {.name = "dim", .kind = Kind::kInteger, .sentence = "Columns of the table.", .min = 1, .max = 65536,
      .required = true, .shown = 64, .shown_min = 2, .shown_max = 128},`,
     field: "dim",
     base: "Embed",
@@ -80,7 +80,8 @@ TEST_CASE("${name}: the paper's formula") {
   rotate: {
     formula: "R(t)\\,x = TODO",
     includes: ["schemes/registry.h"],
-    param: `    {.name = "dim", .kind = Kind::kInteger, .sentence = "Width d of queries and keys.", .min = 2, .max = 65536,
+    param:
+      `    {.name = "dim", .kind = Kind::kInteger, .sentence = "Width d of queries and keys.", .min = 2, .max = 65536,
      .required = true, .shown = 64, .shown_min = 2, .shown_max = 128},`,
     field: "dim",
     base: "Rotate",
@@ -133,7 +134,8 @@ TEST_CASE("${name}: the paper's formula") {
   bias: {
     formula: "b_h(i, j) = TODO",
     includes: ["schemes/bias/offset.h", "schemes/registry.h"],
-    param: `    {.name = "heads", .kind = Kind::kInteger, .sentence = "Number of attention heads.", .min = 1, .max = 1024,
+    param:
+      `    {.name = "heads", .kind = Kind::kInteger, .sentence = "Number of attention heads.", .min = 1, .max = 1024,
      .required = true, .shown = 8, .shown_min = 1, .shown_max = 16},`,
     field: "heads",
     base: "OffsetBias",
@@ -178,7 +180,8 @@ TEST_CASE("${name}: the paper's formula") {
   relate: {
     formula: "r_h(i, j) = TODO",
     includes: ["schemes/registry.h"],
-    param: `    {.name = "dim", .kind = Kind::kInteger, .sentence = "Width d of queries and keys.", .min = 1, .max = 4096,
+    param:
+      `    {.name = "dim", .kind = Kind::kInteger, .sentence = "Width d of queries and keys.", .min = 1, .max = 4096,
      .required = true, .shown = 64, .shown_min = 4, .shown_max = 128},`,
     field: "dim",
     base: "Relate",
@@ -279,7 +282,7 @@ constinit const Descriptor schemes::${slot}_${name} = {
 function test(slot, name) {
   const part = kParts[slot];
   const includes = ["schemes/scheme.h", "support/build.h", "support/golden_sets.h", ...part.testIncludes];
-  return `// TODO: numbers worked by hand or printed by the paper, bad values, and far, negative and fractional positions.
+  return `// TODO: numbers worked by hand or printed by the paper, bad values, and far, negative, fractional positions.
 #include <cmath>
 #include <vector>
 
@@ -333,7 +336,8 @@ function checkName(slot, name) {
 }
 
 function add(slot, name) {
-  if (kReserved.has(name.toLowerCase()) || kSlots.includes(name)) throw new Refusal(`${name} is a word of the language`);
+  if (kReserved.has(name.toLowerCase())) throw new Refusal(`${name} is a word of the language`);
+  if (kSlots.includes(name)) throw new Refusal(`${name} is a slot`);
   for (const entry of parseList(readList())) {
     // Files of one name in two cases are one file on some machines.
     if (entry.name.toLowerCase() === name.toLowerCase()) {
@@ -374,7 +378,9 @@ try {
   const options = words.filter((word) => word.startsWith("-"));
   const [slot, name, ...rest] = words.filter((word) => !word.startsWith("-"));
   if (rest.length > 0) throw new Refusal(`one slot and one name are wanted, got also ${rest.join(" ")}`);
-  for (const option of options) if (option !== "--remove") throw new Refusal(`the only option is --remove, got ${option}`);
+  for (const option of options) {
+    if (option !== "--remove") throw new Refusal(`the only option is --remove, got ${option}`);
+  }
   checkName(slot, name);
   if (options.length > 0) remove(slot, name);
   else add(slot, name);

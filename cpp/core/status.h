@@ -7,8 +7,8 @@
 
 namespace posenc {
 
-enum class Code { kOk, kNotANumber, kNotInteger, kNotFinite, kOutOfRange, kShapeMismatch, kMissingOption, kUnknownOption,
-                  kUnknownChoice, kWrongSlot, kTooLarge, kUnsupported, kOutOfMemory, kInternal };
+enum class Code { kOk, kNotANumber, kNotInteger, kNotFinite, kOutOfRange, kShapeMismatch, kMissingOption,
+                  kUnknownOption, kUnknownChoice, kWrongSlot, kTooLarge, kUnsupported, kOutOfMemory, kInternal };
 
 // The stable spelling that reaches JavaScript as PosencError.code.
 const char* code_name(Code code);

@@ -256,19 +256,19 @@ Status bias_matrix(std::span<const Bias* const> schemes, const Positions& querie
     Tile tile;
     tile.head = static_cast<int>(heads == nullptr ? static_cast<double>(n) : heads[n]);
     float* matrix = out + n * queries.count * keys.count;
-    status = walk_pairs(kSubject, query_places.positions, key_places.positions, whole_offsets && n == 0, tile,
-                        [&](const Tile& at) {
-      for (std::size_t s = 0; s < schemes.size(); ++s) {
-        schemes[s]->fill(at, s == 0 ? sum.data() : term.data());
-        for (std::size_t cell = 0; s > 0 && cell < static_cast<std::size_t>(at.keys) * kLanes; ++cell) {
-          sum[cell] += term[cell];
-        }
-      }
-      for (int l = 0; l < at.queries; ++l) {
-        float* row = matrix + (at.first_query + static_cast<std::size_t>(l)) * keys.count + at.first_key;
-        for (int j = 0; j < at.keys; ++j) row[j] = sum[static_cast<std::size_t>(j * kLanes + l)];
-      }
-    });
+    status = walk_pairs(
+        kSubject, query_places.positions, key_places.positions, whole_offsets && n == 0, tile, [&](const Tile& at) {
+          for (std::size_t s = 0; s < schemes.size(); ++s) {
+            schemes[s]->fill(at, s == 0 ? sum.data() : term.data());
+            for (std::size_t cell = 0; s > 0 && cell < static_cast<std::size_t>(at.keys) * kLanes; ++cell) {
+              sum[cell] += term[cell];
+            }
+          }
+          for (int l = 0; l < at.queries; ++l) {
+            float* row = matrix + (at.first_query + static_cast<std::size_t>(l)) * keys.count + at.first_key;
+            for (int j = 0; j < at.keys; ++j) row[j] = sum[static_cast<std::size_t>(j * kLanes + l)];
+          }
+        });
   }
   return status;
 }
@@ -290,14 +290,14 @@ Status table_rows(const Scheme& scheme, Slot slot, const Positions& queries, con
     return refuse(Code::kUnsupported, kSubject, "scheme", "one with a table of offsets, as shaw has", scheme.name());
   }
   Tile tile;
-  return walk_pairs(kSubject, query_places.positions, key_places.positions, scheme.whole_offsets(), tile,
-                    [&](const Tile& at) {
-    index(at);
-    for (int l = 0; l < at.queries; ++l) {
-      std::int32_t* row = out + (at.first_query + static_cast<std::size_t>(l)) * keys.count + at.first_key;
-      for (int j = 0; j < at.keys; ++j) row[j] = rows[static_cast<std::size_t>(j * kLanes + l)];
-    }
-  });
+  return walk_pairs(
+      kSubject, query_places.positions, key_places.positions, scheme.whole_offsets(), tile, [&](const Tile& at) {
+        index(at);
+        for (int l = 0; l < at.queries; ++l) {
+          std::int32_t* row = out + (at.first_query + static_cast<std::size_t>(l)) * keys.count + at.first_key;
+          for (int j = 0; j < at.keys; ++j) row[j] = rows[static_cast<std::size_t>(j * kLanes + l)];
+        }
+      });
 }
 
 }  // namespace posenc

@@ -236,7 +236,10 @@ class Bias : public Scheme {
   // Writes b of every pair of the tile: b[j * kLanes + l]. Zero biases are +0.
   virtual void fill(const Tile& tile, float* b) const = 0;
   // Row of the scheme's table for each pair, or nothing to say (relativeIndex()).
-  virtual bool index(const Tile& tile, bool raw, std::int32_t* rows) const { (void)tile; (void)raw; (void)rows; return false; }
+  virtual bool index([[maybe_unused]] const Tile& tile, [[maybe_unused]] bool raw,
+                     [[maybe_unused]] std::int32_t* rows) const {
+    return false;
+  }
 };
 
 // What a relate scheme is shown of a tile, beside the positions. All raw (unrotated) rows.
@@ -258,20 +261,28 @@ class Relate : public Scheme {
   // Keys visited from last to first (CoPE sums gates from the query backwards).
   virtual bool descending() const { return false; }
   // k (Tk, d) raw keys of this head's group -> key_state: terms that meet the keys alone (u . k_j, p2c tables).
-  virtual void prepare_keys(int head, const float* k, std::size_t keys, std::size_t d, const Positions& positions,
-                            float* key_state) const { (void)head; (void)k; (void)keys; (void)d; (void)positions; (void)key_state; }
+  virtual void prepare_keys([[maybe_unused]] int head, [[maybe_unused]] const float* k,
+                            [[maybe_unused]] std::size_t keys, [[maybe_unused]] std::size_t d,
+                            [[maybe_unused]] const Positions& positions, [[maybe_unused]] float* key_state) const {}
   // Once per block of 8 queries, before its first tile: e.g. q . table rows.
-  virtual void begin(const RelateTile& tile, float* query_state) const { (void)tile; (void)query_state; }
+  virtual void begin([[maybe_unused]] const RelateTile& tile, [[maybe_unused]] float* query_state) const {}
   // Writes the scheme's whole term, scaled or not as its paper has it: r[j * kLanes + l].
   virtual void scores(const RelateTile& tile, const float* key_state, float* query_state, float* r) const = 0;
 
   // The value side: o_i += sum_j p_ij a^V(i, j) with unnormalised weights p; the state is rescaled with the softmax.
   virtual int value_width() const { return 0; }  // 0: no value side; else v must have this width
-  virtual void accumulate(const RelateTile& tile, const float* p, float* query_state) const { (void)tile; (void)p; (void)query_state; }
-  virtual void rescale(const float* alpha, float* query_state) const { (void)alpha; (void)query_state; }  // alpha (kLanes)
-  virtual void finish(int head, const float* query_state, float* o) const { (void)head; (void)query_state; (void)o; }  // o (dv, kLanes) +=
+  virtual void accumulate([[maybe_unused]] const RelateTile& tile, [[maybe_unused]] const float* p,
+                          [[maybe_unused]] float* query_state) const {}
+  // alpha (kLanes)
+  virtual void rescale([[maybe_unused]] const float* alpha, [[maybe_unused]] float* query_state) const {}
+  // o (dv, kLanes) +=
+  virtual void finish([[maybe_unused]] int head, [[maybe_unused]] const float* query_state,
+                      [[maybe_unused]] float* o) const {}
 
-  virtual bool index(const Tile& tile, bool raw, std::int32_t* rows) const { (void)tile; (void)raw; (void)rows; return false; }
+  virtual bool index([[maybe_unused]] const Tile& tile, [[maybe_unused]] bool raw,
+                     [[maybe_unused]] std::int32_t* rows) const {
+    return false;
+  }
   virtual bool causal_only() const { return false; }
 };
 

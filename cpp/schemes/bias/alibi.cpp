@@ -7,8 +7,8 @@
 // lower power, then every other slope of the next power; checkpoints (BLOOM, MPT, Baichuan) follow it. "geometric" is
 // the paper's formula for any n. They agree where n is a power of two.
 // `symmetric: false` penalises the past only (keys ahead get 0): causal attention never sees the difference.
-// Good at: texts longer than those of training, with no parameter. Fails: far content is out of reach of steep heads, and
-// order is seen through distance only: in an encoder the bias cannot tell before from after.
+// Good at: texts longer than those of training, with no parameter. Fails: far content is out of reach of steep heads,
+// and order is seen through distance only: in an encoder the bias cannot tell before from after.
 #include "kernels/frequencies.h"
 #include "schemes/bias/offset.h"
 #include "schemes/registry.h"

@@ -7,8 +7,8 @@
 
 namespace posenc {
 
-// The base of such a scheme: it gives f over a run of offsets, and tiles come out of that. Where both sides step by one,
-// a tile of 8 x K holds only K + 7 different values, along its diagonals: f is evaluated once for each.
+// The base of such a scheme: it gives f over a run of offsets, and tiles come out of that. Where both sides step by
+// one, a tile of 8 x K holds only K + 7 different values, along its diagonals: f is evaluated once for each.
 class OffsetBias : public Bias {
  public:
   void fill(const Tile& tile, float* b) const final;

@@ -4,22 +4,22 @@
 //
 // Vaswani et al. 2017, section 3.5. Positions count from 0 and may be negative or fractional.
 // Conventions:
-//   layout    interleaved: (sin, cos) in columns 2i, 2i + 1, the paper's. half: all sines, then all cosines (tensor2tensor,
-//             fairseq). order cos-sin exchanges the two in either.
-//   spacing   paper: base^(-2i/d). timing: minTimescale (maxTimescale / minTimescale)^(-i/(P-1)) over P pairs, tensor2tensor's
-//             signal (as its code has it, minTimescale multiplies; with the usual 1 the slowest wavelength is 2 pi
-//             maxTimescale). frequencies: any list of omega_i in place of both.
+//   layout    interleaved: (sin, cos) in columns 2i, 2i + 1, the paper's. half: all sines, then all cosines
+//             (tensor2tensor, fairseq). order cos-sin exchanges the two in either.
+//   spacing   paper: base^(-2i/d). timing: minTimescale (maxTimescale / minTimescale)^(-i/(P-1)) over P pairs,
+//             tensor2tensor's signal (as its code has it, minTimescale multiplies; with the usual 1 the slowest
+//             wavelength is 2 pi maxTimescale). frequencies: any list of omega_i in place of both.
 //   oddDim    what an odd d means, and d in the exponent of the paper's spacing:
 //             truncate  ceil(d/2) sines and floor(d/2) cosines, exponent 2i/d (most PyTorch code, once repaired);
 //             pad       the table of d - 1 columns and a column of zeros (tensor2tensor, fairseq);
-//             sentinel  truncate's numbers, all sines first whatever the layout (BART, Marian, Pegasus in Hugging Face);
+//             sentinel  truncate's numbers, all sines first whatever the layout (BART, Marian, Pegasus);
 //             round-up  the table of d + 1 columns without its last one;
 //             reject    an error.
 //             timing counts pairs, not columns: there truncate and round-up agree. The list of frequencies has d/2
 //             entries, rounded down for pad and up otherwise.
 //   padIndex  the row of that position is zero (fairseq's padding row).
-// Good at: any position, no parameter, p(t + k) is a rotation of p(t). Fails: the model must learn to read distances out of
-// it, and lengths never seen in training are phases never seen.
+// Good at: any position, no parameter, p(t + k) is a rotation of p(t). Fails: the model must learn to read distances
+// out of it, and lengths never seen in training are phases never seen.
 #include "kernels/sincos.h"
 #include "schemes/frequency_report.h"
 #include "schemes/registry.h"
@@ -63,8 +63,8 @@ bool whole_pairs(const Spec& spec) {
 bool own_frequencies(const Spec& spec) { return !spec.has("frequencies"); }
 
 constexpr Claim kClaims[] = {
-    {.law = Law::kShiftInvariant, .when = "every sine has its cosine (dim even, or oddDim \"pad\") and no padIndex is given",
-     .holds = whole_pairs},
+    {.law = Law::kShiftInvariant,
+     .when = "every sine has its cosine (dim even, or oddDim \"pad\") and no padIndex is given", .holds = whole_pairs},
     {Law::kBounded},
     {.law = Law::kInjective, .when = "no list of frequencies is given", .holds = own_frequencies, .length = 4096},
     {Law::kExtrapolates},

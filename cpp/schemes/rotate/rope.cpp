@@ -5,13 +5,13 @@
 // Su et al. 2021, "RoFormer", section 3.2.2, equation 15: on queries and keys (never values), pair by pair, so that
 // <R(m) q, R(n) k> depends on n - m only.
 // Conventions:
-//   layout     interleaved pairs columns (2i, 2i + 1): RoFormer, GPT-J, Meta's Llama. half pairs (i, i + d/2): GPT-NeoX,
-//              Hugging Face. Weights trained with one give wrong scores with the other.
+//   layout     interleaved pairs columns (2i, 2i + 1): RoFormer, GPT-J, Meta's Llama. half pairs (i, i + d/2):
+//              GPT-NeoX, Hugging Face. Weights trained with one give wrong scores with the other.
 //   rotaryDim  only the first rotaryDim columns turn; exponents and pairing then use rotaryDim in place of d (GPT-J,
 //              GPT-NeoX, GLM, Phi); the rest pass unchanged.
 //   scaling    see scaling.h.
-// Good at: relative position inside the content score, with no parameter, in any attention kernel. Fails: beyond the trained
-// length slow pairs meet angles never seen; hence the scaling rules.
+// Good at: relative position inside the content score, with no parameter, in any attention kernel. Fails: beyond the
+// trained length slow pairs meet angles never seen; hence the scaling rules.
 #include <cstring>
 
 #include "kernels/pair_rotation.h"
@@ -29,7 +29,7 @@ constexpr Param kParams[] = {
     {.name = "base", .kind = Kind::kReal, .sentence = "Base of the wavelengths, rope_theta in configs.",
      .fallback = 10000, .min = 1e-12, .max = 1e12, .shown_min = 2, .shown_max = 1000000, .shown_log = true},
     {.name = "layout", .kind = Kind::kChoice,
-     .sentence = "Which columns make a pair: neighbours (GPT-J, Meta) or columns half the width apart (NeoX, Hugging Face).",
+     .sentence = "Which columns make a pair: neighbours (GPT-J, Meta), or half the width apart (NeoX, Hugging Face).",
      .fallback = 0, .choices = "interleaved|half"},
     {.name = "rotaryDim", .kind = Kind::kInteger, .sentence = "Columns that turn, the first ones; an even number.",
      .fallback_param = "dim", .min = 2, .max = 65536},
@@ -51,7 +51,7 @@ constexpr Claim kClaims[] = {
     {Law::kIdentityAtZero},
 };
 
-// Tables of cosines and sines of blocks of positions. Heads share positions, so a block is wanted again by the next head.
+// Tables of cosines and sines of blocks of positions. Heads share positions, so the next head wants the same blocks.
 template <class Real>
 class Tables {
  public:
@@ -176,8 +176,8 @@ constinit const Descriptor schemes::rotate_rope = {
     .name = "rope",
     .title = "RoPE",
     .summary = "Turns pairs of queries and keys by their position: the score sees the offset only, with no parameter.",
-    .formula = R"(\langle R(m)\,q,\; R(n)\,k \rangle,\quad R(t)_i = \begin{pmatrix} \cos t\omega_i & -\sin t\omega_i \\ )"
-               R"(\sin t\omega_i & \cos t\omega_i \end{pmatrix},\quad \omega_i = \mathrm{base}^{-2i/d})",
+    .formula = R"(\langle R(m)\,q,\; R(n)\,k \rangle,\quad )"
+               R"(R(t)_i = \begin{pmatrix} \cos t\omega_i & -\sin t\omega_i \\ \sin t\omega_i & \cos t\omega_i \end{pmatrix},\quad \omega_i = \mathrm{base}^{-2i/d})",
     .reference = "Su et al. 2021, RoFormer: Enhanced Transformer with Rotary Position Embedding, section 3.2.2",
     .params = kParams,
     .claims = kClaims,

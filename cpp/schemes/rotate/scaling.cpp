@@ -36,11 +36,12 @@ Status linear(const Spec& spec, const Unscaled& unscaled, Turning& turning) {
   return ok();
 }
 
-// NTK-aware (bloc97 2023): base' = base factor^(d/(d - 2)), so the fastest pair is kept and the slowest divided by factor.
+// NTK-aware (bloc97 2023): base' = base factor^(d/(d - 2)), so the fastest pair is kept and the slowest divided by the
+// factor.
 Status ntk(const Spec& spec, const Unscaled& unscaled, Turning& turning) {
   if (unscaled.dim < 4) {
     return spec.refuse(Code::kOutOfRange, "scaling.type",
-                       "another than \"ntk\" where fewer than 4 columns are rotated: its base is base * factor^(d/(d - 2))",
+                       "another than \"ntk\" where fewer than 4 columns turn: it divides by their number less 2",
                        "\"ntk\" for " + to_text(unscaled.dim));
   }
   if (!unscaled.list.empty()) {

@@ -34,7 +34,7 @@ struct Turning {
   FrequencyReport report;
 };
 
-// The rule a spec asks for, ready to use. Errors: a factor that is missing, a width or a list the rule cannot work with.
+// The rule a spec asks for, ready to use. Errors: a missing factor, a width or a list the rule cannot work with.
 class Scaling {
  public:
   static Status make(const Spec& spec, const Unscaled& unscaled, Scaling& scaling);

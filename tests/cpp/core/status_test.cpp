@@ -25,9 +25,20 @@ TEST_CASE("messages say who, what, what is allowed and what came") {
 }
 
 TEST_CASE("every code has the spelling of the API") {
-  const std::string expected[] = {"ok", "not-a-number", "not-integer", "not-finite", "out-of-range", "shape-mismatch",
-                                  "missing-option", "unknown-option", "unknown-choice", "wrong-slot", "too-large",
-                                  "unsupported", "out-of-memory", "internal"};
+  const std::string expected[] = {"ok",
+                                  "not-a-number",
+                                  "not-integer",
+                                  "not-finite",
+                                  "out-of-range",
+                                  "shape-mismatch",
+                                  "missing-option",
+                                  "unknown-option",
+                                  "unknown-choice",
+                                  "wrong-slot",
+                                  "too-large",
+                                  "unsupported",
+                                  "out-of-memory",
+                                  "internal"};
   for (int code = 0; code < 14; ++code) CHECK(code_name(static_cast<Code>(code)) == expected[code]);
 }
 
@@ -96,7 +107,8 @@ TEST_CASE("JSON text is escaped and numbers are finite or null") {
   append_json(json, std::numeric_limits<double>::quiet_NaN());
   append_json(json, 2.5);
   CHECK(json == "nullnull2.5");
-  CHECK(to_json(refuse(Code::kNotInteger, "shaw", "clip", "an integer from 0 to 65536", "1.5")) ==
-        "{\"code\":\"not-integer\",\"subject\":\"shaw\",\"argument\":\"clip\",\"allowed\":\"an integer from 0 to 65536\","
-        "\"given\":\"1.5\",\"message\":\"shaw: clip must be an integer from 0 to 65536, got 1.5\"}");
+  CHECK(
+      to_json(refuse(Code::kNotInteger, "shaw", "clip", "an integer from 0 to 65536", "1.5")) ==
+      "{\"code\":\"not-integer\",\"subject\":\"shaw\",\"argument\":\"clip\",\"allowed\":\"an integer from 0 to 65536\","
+      "\"given\":\"1.5\",\"message\":\"shaw: clip must be an integer from 0 to 65536, got 1.5\"}");
 }

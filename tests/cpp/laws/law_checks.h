@@ -35,13 +35,11 @@ std::vector<std::string> sample_options(const posenc::Descriptor& descriptor);
 // holds unclaimed: of every sample outside its claims, or of every sample in which a flag or choice has one value.
 std::vector<std::string> law_faults(const posenc::Descriptor& descriptor);
 
-
-
-
 namespace detail {
 
-inline constexpr double kFar[] = {8191,         65536,          1048576,          16777216,        16777217,       268435456,
-                           4294967296.0, 68719476736.0, 274877906944.0, 1099511627776.0, 1099511627775.0};
+inline constexpr double kFar[] = {8191,           65536,           1048576,        16777216,
+                                  16777217,       268435456,       4294967296.0,   68719476736.0,
+                                  274877906944.0, 1099511627776.0, 1099511627775.0};
 
 inline std::string at(double i, double j) { return "at (" + to_text(i) + ", " + to_text(j) + ")"; }
 inline Verdict no(std::string counterexample) { return {false, std::move(counterexample)}; }
@@ -117,7 +115,7 @@ class EmbedLaws {
           const double here = dot(&base[i * width_], &base[j * width_], width_);
           const double shifted = dot(&there[i * width_], &there[j * width_], width_);
           const double size = 1e-10 * (std::fabs(here) + std::sqrt(dot(&base[i * width_], &base[i * width_], width_) *
-                                                                     dot(&base[j * width_], &base[j * width_], width_)));
+                                                                   dot(&base[j * width_], &base[j * width_], width_)));
           if (!(std::fabs(here - shifted) <= size)) return no(at(places[i], places[j]) + " shifted by " + to_text(t));
         }
       }
@@ -490,11 +488,16 @@ using namespace detail;
 inline Verdict try_law(Law law, Slot slot, const Scheme& scheme, double length) {
   const auto of_both = [&](const auto& laws) {
     switch (law) {
-      case Law::kShiftInvariant: return laws.shift_invariant();
-      case Law::kBounded: return laws.bounded();
-      case Law::kExtrapolates: return laws.extrapolates();
-      case Law::kIdentityAtZero: return laws.identity_at_zero();
-      default: return no("the law does not speak of this slot");
+      case Law::kShiftInvariant:
+        return laws.shift_invariant();
+      case Law::kBounded:
+        return laws.bounded();
+      case Law::kExtrapolates:
+        return laws.extrapolates();
+      case Law::kIdentityAtZero:
+        return laws.identity_at_zero();
+      default:
+        return no("the law does not speak of this slot");
     }
   };
   if (slot == Slot::kEmbed) {
@@ -533,7 +536,7 @@ inline std::vector<std::string> choices_of(const Param& param) {
 // One option line. `random`: numbers of the shown ranges, choices by lot, optional values half of the time; else only
 // what is required, at what a figure starts with. `fixed` is kept.
 inline std::string draw(const Descriptor& descriptor, Dice& dice, bool random, const std::string& fixed_name,
-                 const std::string& fixed_value) {
+                        const std::string& fixed_value) {
   std::string line;
   for (const Param& param : descriptor.params) {
     std::string value;
@@ -551,10 +554,10 @@ inline std::string draw(const Descriptor& descriptor, Dice& dice, bool random, c
     } else if (wanted) {
       const double low = shown ? param.shown_min : std::max(param.min, -8.0);
       const double high = shown ? param.shown_max : std::min(param.max, std::max(param.min, 0.0) + 16);
-      double x = !random ? param.shown
+      double x = !random                        ? param.shown
                  : param.kind == Kind::kInteger ? dice.integer(low, high)
-                 : param.shown_log ? std::exp(dice.real(std::log(low), std::log(high)))
-                                   : dice.real(low, high);
+                 : param.shown_log              ? std::exp(dice.real(std::log(low), std::log(high)))
+                                                : dice.real(low, high);
       if (random && !shown && param.kind == Kind::kReal && param.above_min && x <= param.min) x = high;
       value = to_text(x);
     }
@@ -566,8 +569,8 @@ inline std::string draw(const Descriptor& descriptor, Dice& dice, bool random, c
 }  // namespace detail
 
 inline std::vector<std::string> sample_options(const Descriptor& descriptor) {
-  constexpr int kEach = 4;       // random ones that build, for each choice and for none
-  constexpr int kPatience = 200; // refused ones (an odd dim, a clip that does not fit) are drawn again
+  constexpr int kEach = 4;        // random ones that build, for each choice and for none
+  constexpr int kPatience = 200;  // refused ones (an odd dim, a clip that does not fit) are drawn again
   Dice dice(2017);
   std::vector<std::string> lines;
   const auto take = [&](const std::string& name, const std::string& value) {

@@ -79,7 +79,8 @@ class TestRotate : public Rotate {
               std::size_t y_stride) const {
     for (std::size_t t = 0; t < positions.count; ++t) {
       const double p = positions.data[t], angle = (call.side == Side::kQuery ? rate_ : key_rate_) * p + offset_;
-      const double a = static_cast<double>(x[t * x_stride]) * (1 + growth_ * p), b = static_cast<double>(x[t * x_stride + 1]);
+      const double a = static_cast<double>(x[t * x_stride]) * (1 + growth_ * p),
+                   b = static_cast<double>(x[t * x_stride + 1]);
       y[t * y_stride] = static_cast<Real>(a * std::cos(angle) - b * std::sin(angle));
       y[t * y_stride + 1] = static_cast<Real>(a * std::sin(angle) + b * std::cos(angle));
     }
@@ -145,7 +146,13 @@ using Laws = std::set<std::string>;
 
 constexpr Param kSignParam[] = {
     {.name = "mirrored", .kind = Kind::kFlag, .sentence = "Both sides alike.", .fallback = 1},
-    {.name = "slope", .kind = Kind::kReal, .sentence = "Slope.", .fallback = 1, .min = 0.5, .max = 8, .shown_min = 0.5,
+    {.name = "slope",
+     .kind = Kind::kReal,
+     .sentence = "Slope.",
+     .fallback = 1,
+     .min = 0.5,
+     .max = 8,
+     .shown_min = 0.5,
      .shown_max = 4},
 };
 
@@ -228,8 +235,9 @@ TEST_CASE("laws: samples reach every choice and are not all alike") {
       std::set<double> values;
       for (const std::string& line : lines) values.insert(build(*descriptor, line).spec->number(param.name));
       const std::string_view choices = param.choices;
-      CHECK(values.size() ==
-            (param.kind == Kind::kFlag ? 2 : 1 + static_cast<std::size_t>(std::count(choices.begin(), choices.end(), '|'))));
+      CHECK(values.size() == (param.kind == Kind::kFlag
+                                  ? 2
+                                  : 1 + static_cast<std::size_t>(std::count(choices.begin(), choices.end(), '|'))));
     }
   }
 }
@@ -265,10 +273,12 @@ TEST_CASE("laws: rotations of known laws") {
 
 TEST_CASE("laws: biases of known laws") {
   const auto of = [](float (*formula)(double, double)) { return laws_of(Slot::kBias, TestBias(formula)); };
-  CHECK(of([](double i, double j) { return static_cast<float>(-std::fabs(i - j)) + 0.0f; }) ==
-        Laws{"shift_invariant", "non_positive", "monotone_in_distance", "symmetric", "extrapolates", "identity_at_zero"});
-  CHECK(of([](double i, double j) { return static_cast<float>(-std::log1p(std::fabs(i - j))) + 0.0f; }) ==
-        Laws{"shift_invariant", "non_positive", "monotone_in_distance", "symmetric", "extrapolates", "identity_at_zero"});
+  CHECK(
+      of([](double i, double j) { return static_cast<float>(-std::fabs(i - j)) + 0.0f; }) ==
+      Laws{"shift_invariant", "non_positive", "monotone_in_distance", "symmetric", "extrapolates", "identity_at_zero"});
+  CHECK(
+      of([](double i, double j) { return static_cast<float>(-std::log1p(std::fabs(i - j))) + 0.0f; }) ==
+      Laws{"shift_invariant", "non_positive", "monotone_in_distance", "symmetric", "extrapolates", "identity_at_zero"});
   CHECK(of([](double i, double j) { return i == j ? 1.0f : 0.0f; }) ==
         Laws{"shift_invariant", "monotone_in_distance", "bounded", "symmetric", "extrapolates"});
   CHECK(of([](double i, double j) { return j > i ? -1.0f : 0.0f; }) ==

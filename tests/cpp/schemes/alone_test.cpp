@@ -125,8 +125,7 @@ TEST_CASE("embed: faults in the tokens and positions") {
   CHECK(embed(narrow.call).code == Code::kShapeMismatch);
   const Reals far = {0, 1e300, 2};
   Embedding lost("dim=4", kTheCatSat, 4, far);
-  CHECK(embed(lost.call).message() ==
-        "embed: positions must be finite numbers of magnitude up to 2^53, got 1e+300");
+  CHECK(embed(lost.call).message() == "embed: positions must be finite numbers of magnitude up to 2^53, got 1e+300");
   Embedding two_axes("dim=4", kTheCatSat, 4, kThree);
   two_axes.call.positions.axes = 2;
   CHECK(embed(two_axes.call).code == Code::kShapeMismatch);
@@ -146,7 +145,8 @@ TEST_CASE("rotate: schemes compose left to right and come undone in reverse") {
   call.width = 4;
   REQUIRE(rotate(call, x.data(), y.data()).ok());
   for (std::size_t n = 0; n < 24; n += 4) {
-    const double t = positions[n / 4 % 3], c = std::cos(t), s = std::sin(t), c1 = std::cos(t / 100), s1 = std::sin(t / 100);
+    const double t = positions[n / 4 % 3], c = std::cos(t), s = std::sin(t), c1 = std::cos(t / 100),
+                 s1 = std::sin(t / 100);
     const double a[] = {x[n] * c - x[n + 1] * s, x[n] * s + x[n + 1] * c, x[n + 2] * c1 - x[n + 3] * s1,
                         x[n + 2] * s1 + x[n + 3] * c1};
     expected[n] = a[0] * c - a[2] * s;
@@ -189,7 +189,8 @@ TEST_CASE("relativeIndex: rows of the table, whole offsets only, schemes that ha
   for (int n = 0; n < 9; ++n) CHECK(rows[n] == expected[n]);
   REQUIRE(table_rows(*shaw.scheme, Slot::kRelate, {places.data(), 3, 1}, {places.data(), 3, 1}, true, rows).ok());
   CHECK(rows[2] == 7);
-  const Status fraction = table_rows(*shaw.scheme, Slot::kRelate, {places.data(), 3, 1}, {odd.data(), 3, 1}, false, rows);
+  const Status fraction =
+      table_rows(*shaw.scheme, Slot::kRelate, {places.data(), 3, 1}, {odd.data(), 3, 1}, false, rows);
   CHECK(fraction.code == Code::kNotInteger);
   const Status none = table_rows(*alibi.scheme, Slot::kBias, {places.data(), 3, 1}, {places.data(), 3, 1}, false, rows);
   CHECK(none.code == Code::kUnsupported);

@@ -51,17 +51,39 @@ std::size_t skip_json(const std::string& json, std::size_t at) {
 Status make_nothing(const Spec&, std::unique_ptr<Scheme>&) { return ok(); }
 
 constexpr Param kParams[] = {
-    {.name = "count", .kind = Kind::kInteger, .sentence = "A \"count\".", .min = 1, .max = 10, .required = true,
-     .shown = 3, .shown_min = 1, .shown_max = 8, .shown_log = true},
-    {.name = "half", .kind = Kind::kReal, .sentence = "S.", .fallback_param = "count", .min = 0, .max = 10,
+    {.name = "count",
+     .kind = Kind::kInteger,
+     .sentence = "A \"count\".",
+     .min = 1,
+     .max = 10,
+     .required = true,
+     .shown = 3,
+     .shown_min = 1,
+     .shown_max = 8,
+     .shown_log = true},
+    {.name = "half",
+     .kind = Kind::kReal,
+     .sentence = "S.",
+     .fallback_param = "count",
+     .min = 0,
+     .max = 10,
      .above_min = true},
     {.name = "maybe", .kind = Kind::kReal, .sentence = "S.", .fallback = kNone, .min = -1, .max = 1},
-    {.name = "open", .kind = Kind::kReal, .sentence = "S.", .fallback = 2, .min = 0,
-     .max = std::numeric_limits<double>::infinity(), .above_min = true},
+    {.name = "open",
+     .kind = Kind::kReal,
+     .sentence = "S.",
+     .fallback = 2,
+     .min = 0,
+     .max = std::numeric_limits<double>::infinity(),
+     .above_min = true},
     {.name = "mode.kind", .kind = Kind::kChoice, .sentence = "S.", .fallback = 1, .choices = "one|two|three"},
     {.name = "on", .kind = Kind::kFlag, .sentence = "S.", .fallback = 1},
     {.name = "list", .kind = Kind::kList, .sentence = "S.", .min = 0, .max = 1, .shape = "[count]"},
-    {.name = "table", .kind = Kind::kTable, .sentence = "S.", .shape = "[count, 2]", .can_omit = true,
+    {.name = "table",
+     .kind = Kind::kTable,
+     .sentence = "S.",
+     .shape = "[count, 2]",
+     .can_omit = true,
      .differentiable = true},
 };
 constexpr Claim kClaims[] = {
@@ -131,8 +153,8 @@ TEST_CASE("catalogue: describe() is JSON and holds every scheme") {
   CHECK(json.find("nan") == std::string::npos);
   CHECK(json.find("nfinity") == std::string::npos);
   for (const Descriptor* descriptor : catalogue()) {
-    CHECK(json.find("{\"slot\":\"" + std::string(slot_name(descriptor->slot)) + "\",\"name\":\"" +
-                    descriptor->name + "\"") != std::string::npos);
+    CHECK(json.find("{\"slot\":\"" + std::string(slot_name(descriptor->slot)) + "\",\"name\":\"" + descriptor->name +
+                    "\"") != std::string::npos);
   }
 }
 

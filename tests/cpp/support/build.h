@@ -25,8 +25,12 @@ class Dice {
     z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
     return z ^ (z >> 31);
   }
-  double real(double low, double high) { return low + (high - low) * static_cast<double>(bits() >> 11) / 9007199254740992.0; }
-  double integer(double low, double high) { return low + static_cast<double>(bits() % static_cast<std::uint64_t>(high - low + 1)); }
+  double real(double low, double high) {
+    return low + (high - low) * static_cast<double>(bits() >> 11) / 9007199254740992.0;
+  }
+  double integer(double low, double high) {
+    return low + static_cast<double>(bits() % static_cast<std::uint64_t>(high - low + 1));
+  }
   bool coin() { return (bits() >> 40) % 2 == 0; }
 
  private:
@@ -43,7 +47,9 @@ struct Built {
   std::string text;  // the options
 
   template <class Interface>
-  const Interface& as() const { return static_cast<const Interface&>(*scheme); }
+  const Interface& as() const {
+    return static_cast<const Interface&>(*scheme);
+  }
 };
 
 // What a number will be once defaults are filled in.

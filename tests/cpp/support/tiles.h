@@ -118,7 +118,8 @@ inline RelateResult relate_matrices(const posenc::Relate& relate, int head, std:
       for (int l = 0; l < kLanes; ++l) {
         float sum = 0;
         for (std::size_t c = 0; c < d; ++c) {
-          sum += lanes_q[c * kLanes + static_cast<std::size_t>(l)] * k[(tile.first_key + static_cast<std::size_t>(j)) * d + c];
+          sum += lanes_q[c * kLanes + static_cast<std::size_t>(l)] *
+                 k[(tile.first_key + static_cast<std::size_t>(j)) * d + c];
         }
         content[static_cast<std::size_t>(j * kLanes + l)] = sum * scale;
         weights[static_cast<std::size_t>(j * kLanes + l)] = p.empty() ? 0 : p[cell(j, l)];

@@ -14,12 +14,8 @@ using namespace posenc_test;
 
 namespace {
 
-const GoldenSets kGoldenSets(schemes::bias_alibi, {
-    "heads=8",
-    "heads=12",
-    "heads=12 rule=geometric symmetric=false",
-    "heads=5 symmetric=false",
-    "heads=3 slopes=1,0.3,0"});
+const GoldenSets kGoldenSets(schemes::bias_alibi, {"heads=8", "heads=12", "heads=12 rule=geometric symmetric=false",
+                                                   "heads=5 symmetric=false", "heads=3 slopes=1,0.3,0"});
 
 Built alibi(std::string_view options) { return build(schemes::bias_alibi, options); }
 
@@ -44,10 +40,9 @@ void check_slopes(std::string_view options, const std::vector<double>& expected)
 
 TEST_CASE("alibi: slopes of the paper and of the authors' code (golden alibi-008, 016, 012, 101)") {
   check_slopes("heads=8", {0.5, 0.25, 0.125, 0.0625, 0.03125, 0.015625, 0.0078125, 0.00390625});
-  check_slopes("heads=16",
-               {0.70710678118654752, 0.5, 0.35355339059327376, 0.25, 0.17677669529663688, 0.125, 0.088388347648318441,
-                0.0625, 0.044194173824159221, 0.03125, 0.02209708691207961, 0.015625, 0.011048543456039805, 0.0078125,
-                0.0055242717280199026, 0.00390625});
+  check_slopes("heads=16", {0.70710678118654752, 0.5, 0.35355339059327376, 0.25, 0.17677669529663688, 0.125,
+                            0.088388347648318441, 0.0625, 0.044194173824159221, 0.03125, 0.02209708691207961, 0.015625,
+                            0.011048543456039805, 0.0078125, 0.0055242717280199026, 0.00390625});
   // Press's rule for 12 heads: bug reports mlx #343, Baichuan2 #225, Press repo #17.
   check_slopes("heads=12", {0.5, 0.25, 0.125, 0.0625, 0.03125, 0.015625, 0.0078125, 0.00390625, 0.70710678118654752,
                             0.35355339059327376, 0.17677669529663688, 0.088388347648318441});
@@ -62,12 +57,14 @@ TEST_CASE("alibi: slopes of the paper and of the authors' code (golden alibi-008
 
 TEST_CASE("alibi: slopes of any number of heads equal 2^(-8 (h + 1) / n) by libm") {
   for (const int n : {4, 5, 7, 32, 40, 71, 112, 128, 1000, 1024}) {
-    const Built press = alibi("heads=" + std::to_string(n)), geometric = alibi("heads=" + std::to_string(n) + " rule=geometric");
+    const Built press = alibi("heads=" + std::to_string(n)),
+                geometric = alibi("heads=" + std::to_string(n) + " rule=geometric");
     REQUIRE(press.status.ok());
     const int power = 1 << static_cast<int>(std::log2(n));
     for (int h = 0; h < n; ++h) {
       const double paper = std::exp2(-8.0 * (h + 1) / n);
-      const double code = h < power ? std::exp2(-8.0 * (h + 1) / power) : std::exp2(-4.0 * (2 * (h - power) + 1) / power);
+      const double code =
+          h < power ? std::exp2(-8.0 * (h + 1) / power) : std::exp2(-4.0 * (2 * (h - power) + 1) / power);
       REQUIRE(slope(geometric, h) == static_cast<double>(static_cast<float>(paper)));
       REQUIRE(slope(press, h) == static_cast<double>(static_cast<float>(code)));
     }
@@ -76,8 +73,7 @@ TEST_CASE("alibi: slopes of any number of heads equal 2^(-8 (h + 1) / n) by libm
 
 TEST_CASE("alibi: the matrix is -m |i - j| (golden alibi-103), zeros are +0") {
   const Built built = alibi("heads=8");
-  const float expected[] = {0,  -0.5f, -1, -1.5f, -0.5f, 0,     -0.5f, -1,
-                            -1, -0.5f, 0,  -0.5f, -1.5f, -1,    -0.5f, 0};
+  const float expected[] = {0, -0.5f, -1, -1.5f, -0.5f, 0, -0.5f, -1, -1, -0.5f, 0, -0.5f, -1.5f, -1, -0.5f, 0};
   const std::vector<float> b = bias_matrix(built.as<Bias>(), 0, run(0, 4), run(0, 4));
   for (std::size_t n = 0; n < 16; ++n) {
     CHECK(b[n] == expected[n]);

@@ -15,15 +15,11 @@ using namespace posenc_test;
 
 namespace {
 
-const GoldenSets kGoldenSets(schemes::embed_sinusoidal, {
-    "dim=64",
-    "dim=6 base=500000 layout=half",
-    "dim=8 spacing=timing order=cos-sin padIndex=1",
-    "dim=7",
-    "dim=7 oddDim=pad spacing=timing layout=half",
-    "dim=9 oddDim=sentinel",
-    "dim=9 oddDim=round-up scale=0.3",
-    "dim=6 frequencies=1,0.3,-2e-7"});
+const GoldenSets kGoldenSets(schemes::embed_sinusoidal,
+                             {"dim=64", "dim=6 base=500000 layout=half",
+                              "dim=8 spacing=timing order=cos-sin padIndex=1", "dim=7",
+                              "dim=7 oddDim=pad spacing=timing layout=half", "dim=9 oddDim=sentinel",
+                              "dim=9 oddDim=round-up scale=0.3", "dim=6 frequencies=1,0.3,-2e-7"});
 
 using Reals = std::vector<double>;
 
@@ -53,8 +49,8 @@ void check_table(std::string_view options, const Reals& positions, const Reals& 
 }
 
 // The law of api.md, written a column at a time: which pair, sine or cosine, which frequency.
-double cell(int d, const std::string& layout, bool cos_first, bool timing, const std::string& odd, double base, double t,
-            int c) {
+double cell(int d, const std::string& layout, bool cos_first, bool timing, const std::string& odd, double base,
+            double t, int c) {
   const bool is_odd = d % 2 != 0;
   int columns = d;
   double exponent_dim = d;
@@ -90,9 +86,30 @@ TEST_CASE("sinusoidal: the worked table of d = 4 (golden sin-001, sin-018, sin-0
 
 TEST_CASE("sinusoidal: timing signal, even and odd, and fairseq's padding row (golden sin-010, 011, 014)") {
   check_table("dim=8 layout=half spacing=timing", {0, 1, 3},
-              {0.0, 0.0, 0.0, 0.0, 1.0, 1.0, 1.0, 1.0, 0.8414709848, 0.04639922346, 0.002154433023, 9.999999983e-05,
-               0.5403023059, 0.998922976, 0.9999976792, 0.999999995, 0.1411200081, 0.1387981011, 0.00646325907,
-               0.0002999999955, -0.9899924966, 0.9903206991, 0.9999791129, 0.999999955});
+              {0.0,
+               0.0,
+               0.0,
+               0.0,
+               1.0,
+               1.0,
+               1.0,
+               1.0,
+               0.8414709848,
+               0.04639922346,
+               0.002154433023,
+               9.999999983e-05,
+               0.5403023059,
+               0.998922976,
+               0.9999976792,
+               0.999999995,
+               0.1411200081,
+               0.1387981011,
+               0.00646325907,
+               0.0002999999955,
+               -0.9899924966,
+               0.9903206991,
+               0.9999791129,
+               0.999999955});
   check_table("dim=5 layout=half spacing=timing oddDim=pad", {2},
               {0.9092974268, 0.0001999999987, -0.4161468365, 0.99999998, 0.0});
   check_table("dim=4 layout=half spacing=timing padIndex=1", {1, 2},
@@ -109,12 +126,12 @@ TEST_CASE("sinusoidal: odd d gives numbers or a clear refusal (golden sin-015; B
               {0.8414709848, 0.5403023059, 0.02511622291, 0.9996845379, 0.0006309573026, 0.9092974268, -0.4161468365,
                0.05021659939, 0.9987383507, 0.001261914354});
   // BART's split of the same numbers: three sines, two cosines.
-  check_table("dim=5 oddDim=sentinel", {1},
-              {0.8414709848, 0.02511622291, 0.0006309573026, 0.5403023059, 0.9996845379});
+  check_table("dim=5 oddDim=sentinel", {1}, {0.8414709848, 0.02511622291, 0.0006309573026, 0.5403023059, 0.9996845379});
   // d + 1 = 6 columns, exponents 2i/6, without the last cosine.
   check_table("dim=5 oddDim=round-up", {1},
               {std::sin(1.0), std::cos(1.0), std::sin(std::pow(1e4, -1.0 / 3)), std::cos(std::pow(1e4, -1.0 / 3)),
-               std::sin(std::pow(1e4, -2.0 / 3))}, 1e-15);
+               std::sin(std::pow(1e4, -2.0 / 3))},
+              1e-15);
   // d - 1 = 4 columns and a zero.
   check_table("dim=5 oddDim=pad", {1}, {0.8414709848, 0.5403023059, 0.009999833334, 0.9999500004, 0});
   CHECK(sinusoidal("dim=5 oddDim=reject").status.message() ==
@@ -136,9 +153,11 @@ TEST_CASE("sinusoidal: every combination of options by the formula in double") {
               INFO(options);
               for (std::size_t t = 0; t < positions.size(); ++t) {
                 for (int c = 0; c < d; ++c) {
-                  const double expected = cell(d, layout, order[0] == 'c', spacing[0] == 't', odd, base, positions[t], c);
+                  const double expected =
+                      cell(d, layout, order[0] == 'c', spacing[0] == 't', odd, base, positions[t], c);
                   const double got = table[t * static_cast<std::size_t>(d) + static_cast<std::size_t>(c)];
-                  if (std::fabs(got - expected) > 5e-13) FAIL("t " << positions[t] << " c " << c << ": " << got << " not " << expected);
+                  if (std::fabs(got - expected) > 5e-13)
+                    FAIL("t " << positions[t] << " c " << c << ": " << got << " not " << expected);
                 }
               }
             }
@@ -153,20 +172,25 @@ TEST_CASE("sinusoidal: every combination of options by the formula in double") {
 TEST_CASE("sinusoidal: sum with embeddings of 'The cat sat' (golden sin-003)") {
   const std::vector<double> p = encode<double>(sinusoidal("dim=4"), {0, 1, 2});
   const double x[] = {0.2, -0.5, 0.8, 0.1, -0.3, 0.4, 0.2, -0.6, 0.7, 0.1, -0.4, 0.3};
-  const double expected[] = {0.2, 0.5, 0.8, 1.1, 0.5414709848, 0.9403023059, 0.2099998333, 0.3999500004, 1.609297427,
-                             -0.3161468365, -0.3800013333, 1.299800007};
+  const double expected[] = {0.2,          0.5,          0.8,         1.1,           0.5414709848,  0.9403023059,
+                             0.2099998333, 0.3999500004, 1.609297427, -0.3161468365, -0.3800013333, 1.299800007};
   for (std::size_t n = 0; n < 12; ++n) CHECK(x[n] + p[n] == Approx(expected[n]).epsilon(0).margin(1e-9));
 }
 
 TEST_CASE("sinusoidal: far positions are right to the last digit (golden big-001, 003, 006, 007)") {
-  struct Far { const char* options; double position; std::size_t pair; double sin, cos; };
+  struct Far {
+    const char* options;
+    double position;
+    std::size_t pair;
+    double sin, cos;
+  };
   const Far cells[] = {
-      {"dim=512", 1000000, 0, -0.3499935022, 0.9367521275},   {"dim=512", 1000000, 1, -0.8614445416, -0.5078516533},
-      {"dim=512", 1000000, 2, 0.7713819233, 0.6363724762},    {"dim=512", 1000000, 64, 0.03574879797, -0.9993608074},
+      {"dim=512", 1000000, 0, -0.3499935022, 0.9367521275},    {"dim=512", 1000000, 1, -0.8614445416, -0.5078516533},
+      {"dim=512", 1000000, 2, 0.7713819233, 0.6363724762},     {"dim=512", 1000000, 64, 0.03574879797, -0.9993608074},
       {"dim=512", 1000000, 128, -0.3056143889, -0.9521553683}, {"dim=512", 1000000, 255, 0.009264592154, -0.9999570827},
-      {"dim=128", 131071, 0, -0.5752416838, -0.8179834994},   {"dim=128", 131071, 1, -0.2073307042, -0.9782709129},
-      {"dim=128", 131071, 2, 0.9985073268, 0.05461793094},    {"dim=128", 131071, 16, 0.3666904979, 0.9303429898},
-      {"dim=128", 131071, 32, -0.6177383683, -0.7863836903},  {"dim=128", 131071, 63, 0.5414159308, -0.8407548928}};
+      {"dim=128", 131071, 0, -0.5752416838, -0.8179834994},    {"dim=128", 131071, 1, -0.2073307042, -0.9782709129},
+      {"dim=128", 131071, 2, 0.9985073268, 0.05461793094},     {"dim=128", 131071, 16, 0.3666904979, 0.9303429898},
+      {"dim=128", 131071, 32, -0.6177383683, -0.7863836903},   {"dim=128", 131071, 63, 0.5414159308, -0.8407548928}};
   for (const Far& far : cells) {
     // Within a run and alone: no table to run out of, no recurrence to drift (kekzl/imp #1316, nanochat #514).
     const Reals positions = {far.position - 1, far.position, far.position + 1, 10000000, far.position};
@@ -235,8 +259,7 @@ TEST_CASE("sinusoidal: one step turns each pair by its matrix (golden sin-008)")
 }
 
 TEST_CASE("sinusoidal: given frequencies, scale and the padding row") {
-  check_table("dim=4 frequencies=1,0.25", {2},
-              {std::sin(2.0), std::cos(2.0), std::sin(0.5), std::cos(0.5)}, 1e-15);
+  check_table("dim=4 frequencies=1,0.25", {2}, {std::sin(2.0), std::cos(2.0), std::sin(0.5), std::cos(0.5)}, 1e-15);
   check_table("dim=5 frequencies=1,0.25,-2", {2},
               {std::sin(2.0), std::cos(2.0), std::sin(0.5), std::cos(0.5), std::sin(-4.0)}, 1e-15);
   check_table("dim=2 scale=0.5", {2}, {0.5 * std::sin(2.0), 0.5 * std::cos(2.0)}, 1e-15);

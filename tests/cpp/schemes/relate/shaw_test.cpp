@@ -14,12 +14,10 @@ using namespace posenc_test;
 
 namespace {
 
-const GoldenSets kGoldenSets(schemes::relate_shaw, {
-    "dim=8 clip=4",
-    "dim=5 clip=0 valueDim=3 seed=7",
-    "dim=16 clip=40 keys=false",
-    "dim=6 clip=2 values=false seed=123456789012",
-    "dim=7 clip=3 keys=random:5 values=random:6"});
+const GoldenSets kGoldenSets(schemes::relate_shaw,
+                             {"dim=8 clip=4", "dim=5 clip=0 valueDim=3 seed=7", "dim=16 clip=40 keys=false",
+                              "dim=6 clip=2 values=false seed=123456789012",
+                              "dim=7 clip=3 keys=random:5 values=random:6"});
 
 // A shaw with given tables.
 struct Tables {
@@ -64,8 +62,7 @@ TEST_CASE("shaw: logits and outputs of five tokens (golden shaw-002)") {
   const float scale = 0.70710678118654752f;
   const std::vector<float> q = {1, 0, 1, 0, 1, 0, 1, 0, 1, 0}, k(10, 0.0f);
   const Reals positions = run(0, 5);
-  const RelateResult logits =
-      relate_matrices(built.as<Relate>(), 0, q, k, 2, scale, {}, positions, positions);
+  const RelateResult logits = relate_matrices(built.as<Relate>(), 0, q, k, 2, scale, {}, positions, positions);
   const double row0[] = {0.0, 0.7071067812, 1.414213562, 1.414213562, 1.414213562};
   for (std::size_t j = 0; j < 5; ++j) {
     CHECK(static_cast<double>(logits.scores[j]) == Approx(row0[j]).epsilon(0).margin(3e-7));
@@ -98,13 +95,14 @@ TEST_CASE("shaw: terms by equations 3 to 5 in double, one table and one a head, 
     double first_query, first_key;
     std::size_t queries, keys;
   };
-  const Case cases[] = {{6, 6, 0, 3, 0, 0, 20, 20},      {5, 7, 2, 4, 10, 0, 9, 140},     {4, 9, 3, 0, 0, 0, 8, 8},
-                        {16, 16, 0, 40, -30, -60, 17, 131}, {3, 2, 0, 200, 0.5, 7.5, 33, 270}, {1, 1, 1, 1, 1e12, 1e12, 5, 5}};
+  const Case cases[] = {{6, 6, 0, 3, 0, 0, 20, 20},        {5, 7, 2, 4, 10, 0, 9, 140},
+                        {4, 9, 3, 0, 0, 0, 8, 8},          {16, 16, 0, 40, -30, -60, 17, 131},
+                        {3, 2, 0, 200, 0.5, 7.5, 33, 270}, {1, 1, 1, 1, 1e12, 1e12, 5, 5}};
   for (const Case& c : cases) {
     const std::size_t rows = 2 * static_cast<std::size_t>(c.clip) + 1, heads = c.heads == 0 ? 1 : c.heads;
     const Tables tables = {numbers(heads * rows * c.dim, kGolden), numbers(heads * rows * c.value_dim, kRoot2)};
-    const std::string options = "dim=" + std::to_string(c.dim) + " clip=" + std::to_string(c.clip) +
-                                " valueDim=" + std::to_string(c.value_dim);
+    const std::string options =
+        "dim=" + std::to_string(c.dim) + " clip=" + std::to_string(c.clip) + " valueDim=" + std::to_string(c.value_dim);
     const Built built = c.heads == 0 ? shaw(options, tables, {rows, c.dim}, {rows, c.value_dim})
                                      : shaw(options, tables, {heads, rows, c.dim}, {heads, rows, c.value_dim});
     REQUIRE(built.status.ok());
@@ -116,8 +114,7 @@ TEST_CASE("shaw: terms by equations 3 to 5 in double, one table and one a head, 
                              p = numbers(c.queries * c.keys, kGolden);
     const float scale = 0.3f;
     for (std::size_t h = 0; h < heads; ++h) {
-      const RelateResult got =
-          relate_matrices(relate, static_cast<int>(h), q, k, c.dim, scale, p, queries, keys);
+      const RelateResult got = relate_matrices(relate, static_cast<int>(h), q, k, c.dim, scale, p, queries, keys);
       for (std::size_t i = 0; i < c.queries; ++i) {
         std::vector<double> o(c.value_dim), size(c.value_dim);
         for (std::size_t j = 0; j < c.keys; ++j) {
@@ -131,8 +128,8 @@ TEST_CASE("shaw: terms by equations 3 to 5 in double, one table and one a head, 
           REQUIRE(static_cast<double>(got.scores[i * c.keys + j]) ==
                   Approx(s * static_cast<double>(scale)).epsilon(0).margin(4e-7 * magnitude * 0.3));
           for (std::size_t n = 0; n < c.value_dim; ++n) {
-            const double term = static_cast<double>(p[i * c.keys + j]) *
-                                static_cast<double>(tables.values[r * c.value_dim + n]);
+            const double term =
+                static_cast<double>(p[i * c.keys + j]) * static_cast<double>(tables.values[r * c.value_dim + n]);
             o[n] += term;
             size[n] += std::fabs(static_cast<double>(p[i * c.keys + j]));
           }
@@ -229,7 +226,8 @@ TEST_CASE("shaw: default tables are normal with deviation 0.02, differ by seed a
   const std::vector<float> table = scores("dim=16 clip=100");
   double mean = 0, variance = 0;
   for (const float a : table) mean += static_cast<double>(a) / static_cast<double>(table.size());
-  for (const float a : table) variance += (static_cast<double>(a) - mean) * (static_cast<double>(a) - mean) / static_cast<double>(table.size());
+  for (const float a : table)
+    variance += (static_cast<double>(a) - mean) * (static_cast<double>(a) - mean) / static_cast<double>(table.size());
   CHECK(std::fabs(mean) < 4 * 0.02 / std::sqrt(3216.0));
   CHECK(std::sqrt(variance) == Approx(0.02).epsilon(0.06));
   CHECK(table == scores("dim=16 clip=100 seed=0"));

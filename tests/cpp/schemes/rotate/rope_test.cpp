@@ -14,13 +14,10 @@ using namespace posenc_test;
 
 namespace {
 
-const GoldenSets kGoldenSets(schemes::rotate_rope, {
-    "dim=64",
-    "dim=64 layout=half base=500000",
-    "dim=20 rotaryDim=6",
-    "dim=14 rotaryDim=10 layout=half scaling.type=linear scaling.factor=4",
-    "dim=32 scaling.type=ntk scaling.factor=8",
-    "dim=6 frequencies=1,0.3,-2e-7"});
+const GoldenSets kGoldenSets(schemes::rotate_rope,
+                             {"dim=64", "dim=64 layout=half base=500000", "dim=20 rotaryDim=6",
+                              "dim=14 rotaryDim=10 layout=half scaling.type=linear scaling.factor=4",
+                              "dim=32 scaling.type=ntk scaling.factor=8", "dim=6 frequencies=1,0.3,-2e-7"});
 
 using Reals = std::vector<double>;
 
@@ -128,7 +125,8 @@ TEST_CASE("rope: equation 15 in double over widths, layouts, positions; the inve
           const std::vector<float> single = turn<float>(built, positions, std::vector<float>(x.begin(), x.end()));
           double worst = 0, worst_single = 0;
           for (std::size_t t = 0; t < positions.size(); ++t) {
-            Reals expected(x.begin() + static_cast<std::ptrdiff_t>(t) * d, x.begin() + static_cast<std::ptrdiff_t>(t + 1) * d);
+            Reals expected(x.begin() + static_cast<std::ptrdiff_t>(t) * d,
+                           x.begin() + static_cast<std::ptrdiff_t>(t + 1) * d);
             for (int i = 0; i < rotary / 2; ++i) {
               const double angle = positions[t] * std::pow(base, -2.0 * i / rotary);
               const auto a = static_cast<std::size_t>(half ? i : 2 * i);
@@ -185,7 +183,8 @@ TEST_CASE("rope: long calls, repeated calls and strided rows give the rows of sh
   const std::vector<float> y = turn<float>(built, positions, x);
   CHECK(turn<float>(built, positions, x) == y);
   for (std::size_t t = 0; t < tokens; t += 37) {
-    const std::vector<float> row(x.begin() + static_cast<std::ptrdiff_t>(t * 6), x.begin() + static_cast<std::ptrdiff_t>(t * 6 + 6));
+    const std::vector<float> row(x.begin() + static_cast<std::ptrdiff_t>(t * 6),
+                                 x.begin() + static_cast<std::ptrdiff_t>(t * 6 + 6));
     const std::vector<float> alone = turn<float>(rope("dim=6"), {positions[t]}, row);
     CHECK(std::memcmp(alone.data(), y.data() + t * 6, 6 * sizeof(float)) == 0);
   }
@@ -222,7 +221,9 @@ TEST_CASE("rope: frequencies, plain and scaled (golden rope-001, 011, 012)") {
   CHECK(report.band[0] == FrequencyReport::Band::kKept);
   CHECK(report.band[63] == FrequencyReport::Band::kScaled);
 
-  REQUIRE(rope("dim=6 rotaryDim=4 frequencies=1,0.25 scaling.type=linear scaling.factor=2").scheme->frequencies(0, report).ok());
+  REQUIRE(rope("dim=6 rotaryDim=4 frequencies=1,0.25 scaling.type=linear scaling.factor=2")
+              .scheme->frequencies(0, report)
+              .ok());
   CHECK(report.inverse == Reals{0.5, 0.125});
   CHECK(report.base != report.base);
 }
