@@ -2,11 +2,14 @@
 import type { Figure, Reading, State } from "./figure.js";
 import { brokenLines } from "./marks.js";
 import { RecordingBackEnd } from "./recording.js";
-import { Surface, type Run } from "./surface.js";
+import { Surface, type BackEnd, type Run } from "./surface.js";
 import { SvgBackEnd } from "./svg.js";
 import type { Theme } from "./theme.js";
 
-const titleHeight = 44;
+/** Pixels of paper round a page. */
+export const pageMargin = 20;
+const firstTitleHeight = 44;
+const titleLine = 16;
 const readoutHeight = 34;
 const captionLine = 17;
 const captionWidth = 560;
@@ -16,27 +19,40 @@ export function readingText(reading: Reading): string {
   return [reading.label, reading.value, reading.unit].filter((part) => part !== undefined && part !== "").join(" ");
 }
 
+function titleLines(surface: Surface, figure: Figure, state: State<unknown>): string[] {
+  return brokenLines(surface, figure.title(state), surface.width * 0.9, 14).slice(0, 2);
+}
+
+function titleSpace(surface: Surface, figure: Figure, state: State<unknown>): number {
+  return firstTitleHeight + titleLine * (titleLines(surface, figure, state).length - 1);
+}
+
 function captionLines(surface: Surface, figure: Figure, state: State<unknown>): string[] {
   return brokenLines(surface, figure.caption(state), Math.min(0.94 * surface.width, captionWidth));
 }
 
-/** Height of the whole page at a width. */
-export function pageHeight(figure: Figure, state: State<unknown>, theme: Theme, width: number): number {
-  const measuring = new Surface(new RecordingBackEnd(), theme, width, 0);
+/** Height of the whole page at a width, with the lines that the letters of `backEnd` make. */
+export function pageHeight(
+  figure: Figure,
+  state: State<unknown>,
+  theme: Theme,
+  width: number,
+  backEnd: BackEnd = new RecordingBackEnd(),
+): number {
+  const measuring = new Surface(backEnd, theme, width, 0);
   const rows = readoutRows(measuring, figure.readout(state)).length;
   const lines = captionLines(measuring, figure, state).length;
-  return titleHeight + figure.height(state, width) + readoutHeight + 18 * rows + captionLine * lines;
+  return titleSpace(measuring, figure, state) + figure.height(state, width) + readoutHeight + 18 * rows + captionLine * lines;
 }
 
 /** Draws the whole page; the surface is as high as pageHeight() says. */
 export function drawPage(surface: Surface, figure: Figure, state: State<unknown>): void {
   const { width } = surface;
   surface.rect(0, 0, width, 1, { fill: "ink" });
-  brokenLines(surface, figure.title(state), width * 0.9, 14)
-    .slice(0, 2)
-    .forEach((line, k) => {
-      surface.text(0, 18 + 16 * k, line, { ink: "ink", bold: true, size: 13.5 });
-    });
+  titleLines(surface, figure, state).forEach((line, k) => {
+    surface.text(0, 18 + titleLine * k, line, { ink: "ink", bold: true, size: 13.5 });
+  });
+  const titleHeight = titleSpace(surface, figure, state);
   const height = figure.height(state, width);
   figure.draw(surface.inset(0, titleHeight, width, height), state);
   let y = titleHeight + height + 10;
@@ -73,9 +89,9 @@ function readoutRows(surface: Surface, readings: readonly Reading[]): Run[][] {
 
 /** The whole page as SVG. */
 export function pageSvg(figure: Figure, state: State<unknown>, theme: Theme, width: number): string {
-  const margin = 20;
   const backEnd = new SvgBackEnd(theme);
   const height = pageHeight(figure, state, theme, width);
-  drawPage(new Surface(backEnd, theme, width, height, margin, margin), figure, state);
-  return backEnd.document(width + 2 * margin, height + 2 * margin, figure.title(state), figure.summary(state));
+  drawPage(new Surface(backEnd, theme, width, height, pageMargin, pageMargin), figure, state);
+  const [wide, high] = [width + 2 * pageMargin, height + 2 * pageMargin];
+  return backEnd.document(wide, high, figure.title(state), figure.summary(state));
 }

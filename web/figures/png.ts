@@ -120,7 +120,8 @@ function zlib(data: Uint8Array): Uint8Array {
   return whole;
 }
 
-function chunk(type: string, data: Uint8Array): Uint8Array {
+/** A chunk of a PNG file. */
+export function chunk(type: string, data: Uint8Array): Uint8Array {
   const out = new Uint8Array(data.length + 12);
   const view = new DataView(out.buffer);
   view.setUint32(0, data.length);
@@ -132,20 +133,20 @@ function chunk(type: string, data: Uint8Array): Uint8Array {
 
 /** A PNG of palette entries, row-major; `palette` holds 256 x (r, g, b). */
 export function encodePng(entries: Uint8Array, width: number, height: number, palette: Uint8Array): Uint8Array {
+  const lines = new Uint8Array((width + 1) * height);
+  for (let y = 0; y < height; y++) lines.set(entries.subarray(y * width, (y + 1) * width), y * (width + 1) + 1);
+  return pngFile(width, height, 3, [chunk("PLTE", palette), chunk("IDAT", zlib(lines))]);
+}
+
+/** A PNG file of 8 bits a channel; `colourType` is 2 for red, green, blue, 3 for a palette. */
+export function pngFile(width: number, height: number, colourType: 2 | 3, chunks: readonly Uint8Array[]): Uint8Array {
   const header = new Uint8Array(13);
   const view = new DataView(header.buffer);
   view.setUint32(0, width);
   view.setUint32(4, height);
-  header.set([8, 3, 0, 0, 0], 8);
-  const lines = new Uint8Array((width + 1) * height);
-  for (let y = 0; y < height; y++) lines.set(entries.subarray(y * width, (y + 1) * width), y * (width + 1) + 1);
-  const parts = [
-    Uint8Array.of(0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a),
-    chunk("IHDR", header),
-    chunk("PLTE", palette),
-    chunk("IDAT", zlib(lines)),
-    chunk("IEND", new Uint8Array(0)),
-  ];
+  header.set([8, colourType, 0, 0, 0], 8);
+  const signature = Uint8Array.of(0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a);
+  const parts = [signature, chunk("IHDR", header), ...chunks, chunk("IEND", new Uint8Array(0))];
   const file = new Uint8Array(parts.reduce((total, part) => total + part.length, 0));
   let at = 0;
   for (const part of parts) {

@@ -2,7 +2,7 @@
 import { attributeName, completeValues, stateOf, type State } from "./figure.js";
 import { figures } from "./index.js";
 import { pageSvg } from "./page.js";
-import { makeTheme } from "./theme.js";
+import { makeTheme, type Theme } from "./theme.js";
 
 export interface RenderOptions {
   /** Pixels of the drawing; the picture has a margin of 20 round it. 760 by default. */
@@ -23,12 +23,19 @@ export function figureState(
   return stateOf(figure, values, figure.compute(values, data));
 }
 
-function figureNamed(name: string): (typeof figures)[number] {
+/** The figure of an element's name, with or without "posenc-"; throws where there is none. */
+export function figureNamed(name: string): (typeof figures)[number] {
   const wish = name.replace(/^posenc-/, "");
   const figure = figures.find((f) => f.name === wish);
   if (!figure)
     throw new RangeError(`There is no figure \u201c${name}\u201d; there are ${figures.map((f) => f.name).join(", ")}.`);
   return figure;
+}
+
+/** The theme that options ask for; throws where they ask for what is not there. */
+export function pageTheme({ width = 760, theme = "light" }: RenderOptions): Theme {
+  if (!(width >= 200 && width <= 4000)) throw new RangeError(`width must be from 200 to 4000, got ${width}.`);
+  return makeTheme(theme === "dark");
 }
 
 /**
@@ -40,7 +47,7 @@ export function renderSVG(
   attributes: Readonly<Record<string, unknown>> = {},
   options: RenderOptions = {},
 ): string {
-  const { width = 760, theme = "light", data } = options;
-  if (!(width >= 200 && width <= 4000)) throw new RangeError(`width must be from 200 to 4000, got ${width}.`);
-  return pageSvg(figureNamed(figure), figureState(figure, attributes, data), makeTheme(theme === "dark"), width);
+  const { width = 760, data } = options;
+  const theme = pageTheme(options);
+  return pageSvg(figureNamed(figure), figureState(figure, attributes, data), theme, width);
 }
