@@ -108,9 +108,10 @@ export function init(options: InitOptions = {}): void {
 }
 
 /**
- * Makes the synchronous functions work where they cannot work at once: compiles asynchronously where the engine refuses
- * synchronous compilation, and loads the plain-JavaScript build where WebAssembly or SIMD is refused or fails its
- * self-test. Resolves at once elsewhere. Rejects with `unsupported` if neither can be had.
+ * Makes the synchronous functions work where they cannot work at once: compiles asynchronously (where the engine refuses
+ * synchronous compilation, and everywhere without holding up the page), and loads the plain-JavaScript build where
+ * WebAssembly or SIMD is refused or fails its self-test. Resolves at once when the core runs already. Rejects with
+ * `unsupported` if neither can be had.
  */
 export function ready(): Promise<void> {
   loading ??= load().catch((error: unknown) => {
@@ -140,16 +141,51 @@ function isModule(value: unknown): value is WebAssembly.Module {
   return typeof WebAssembly === "object" && value instanceof WebAssembly.Module;
 }
 
-function wasmBytes(): BufferSource {
+// The bytes that init() was given; undefined where the inlined ones serve.
+function givenBytes(): BufferSource | undefined {
   const { wasm } = settings;
   // Not every engine takes a DataView.
   if (ArrayBuffer.isView(wasm)) return new Uint8Array(wasm.buffer as ArrayBuffer, wasm.byteOffset, wasm.byteLength);
-  if (wasm instanceof ArrayBuffer) return wasm;
+  return wasm instanceof ArrayBuffer ? wasm : undefined;
+}
+
+function packedBytes(): Uint8Array<ArrayBuffer> {
   const packed = wasmBase64 === undefined ? undefined : fromBase64(wasmBase64);
   if (packed === undefined || packed.length === 0) {
     throw new Error("no module is inlined: hand posenc.wasm to init({wasm})");
   }
-  return inflate(packed);
+  return packed;
+}
+
+function requireWebAssembly(): void {
+  if (typeof WebAssembly !== "object") throw new Error("this engine has no WebAssembly");
+}
+
+function compiled(): WebAssembly.Module {
+  requireWebAssembly();
+  return isModule(settings.wasm) ? settings.wasm : new WebAssembly.Module(givenBytes() ?? inflate(packedBytes()));
+}
+
+// The same by the engine's own means, off the page's thread.
+async function compiledLater(): Promise<WebAssembly.Module> {
+  requireWebAssembly();
+  if (isModule(settings.wasm)) return settings.wasm;
+  return WebAssembly.compile(givenBytes() ?? (await inflatedLater(packedBytes())));
+}
+
+async function inflatedLater(packed: Uint8Array<ArrayBuffer>): Promise<BufferSource> {
+  let native: DecompressionStream;
+  try {
+    native = new DecompressionStream("deflate-raw");
+  } catch {
+    return inflate(packed); // engines of before 2023 have none, or only that of gzip
+  }
+  const chunks: Uint8Array<ArrayBuffer>[] = [];
+  const reader = new Blob([packed]).stream().pipeThrough(native).getReader();
+  for (let next = await reader.read(); !next.done; next = await reader.read()) {
+    chunks.push(next.value as Uint8Array<ArrayBuffer>);
+  }
+  return new Blob(chunks).arrayBuffer();
 }
 
 function simdSource(module: WebAssembly.Module): Source {
@@ -202,8 +238,7 @@ function current(): Core {
   if (failure !== undefined) throw failure;
   try {
     if (settings.backend === "js") throw new Error("the plain-JavaScript build was asked for");
-    if (typeof WebAssembly !== "object") throw new Error("this engine has no WebAssembly");
-    adopt(simdSource(isModule(settings.wasm) ? settings.wasm : new WebAssembly.Module(wasmBytes())));
+    adopt(simdSource(compiled()));
   } catch (error) {
     failure = notReady(error);
     throw failure;
@@ -230,19 +265,13 @@ async function load(): Promise<void> {
   if (source !== undefined) return;
   if (settings.backend !== "js") {
     try {
-      current();
-      return;
-    } catch {
-      // Refused synchronously: perhaps only because of the module's size.
-    }
-    try {
-      if (!isModule(settings.wasm)) {
-        adopt(simdSource(await WebAssembly.compile(wasmBytes())));
-        return;
-      }
+      const module = await compiledLater();
+      // A synchronous call may have come first.
+      if (source === undefined) adopt(simdSource(module));
     } catch (error) {
-      failure = notReady(error);
+      if (source === undefined) failure = notReady(error);
     }
+    if (source !== undefined) return;
     if (settings.backend === "simd") {
       throw refusal(
         {

@@ -104,6 +104,32 @@ describe("where WebAssembly is refused", () => {
     works(posenc);
   });
 
+  it("does without the engine's own decompressor", async () => {
+    for (const missing of [
+      undefined,
+      class {
+        constructor() {
+          throw new TypeError("unsupported format");
+        }
+      },
+    ]) {
+      vi.stubGlobal("DecompressionStream", missing);
+      const posenc = await fresh();
+      await posenc.ready();
+      expect(posenc.info().backend).toBe("simd");
+      works(posenc);
+    }
+  });
+
+  it("lets a synchronous call overtake ready()", async () => {
+    const posenc = await fresh();
+    const pending = posenc.ready();
+    const before = posenc.encode(posenc.sinusoidal({ dim: 4 }), 3);
+    await pending;
+    await posenc.ready();
+    expect(posenc.encode(posenc.sinusoidal({ dim: 4 }), 3).data).toEqual(before.data);
+  });
+
   it("takes the plain-JavaScript build where SIMD gives wrong answers", async () => {
     const wrong = bytes();
     let changed = 0;
