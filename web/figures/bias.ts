@@ -32,6 +32,8 @@ interface Model {
   offsets: number;
   /** The largest magnitude shown. */
   extent: number;
+  /** Where all values lie on one side of zero. */
+  side: "below" | "above" | undefined;
   /** Of every head, where one step back costs the same everywhere. */
   slopes: readonly number[] | undefined;
   /** The matrix is constant along its diagonals. */
@@ -67,7 +69,7 @@ export const bias = defineFigure<Model>({
       schemeChooser("bias", "alibi"),
       range("positions", "positions", 32, 4, 128, { integer: true, least: 1, most: 1024 }),
       ...schemeFields(descriptor),
-      flag("causal", "only keys up to the query (causal)", false),
+      flag("causal", "causal", false),
       flag("common", "one colour scale for all heads", true, { place: values.view === "profiles" ? "none" : "more" }),
       cursorField("query", "The position of the query under the cursor."),
       cursorField("key", "The position of the key under the cursor."),
@@ -99,7 +101,8 @@ export const bias = defineFigure<Model>({
     }
     const extent = Math.max(values.common === false ? 0 : magnitude(profiles), magnitude(matrix)) || 1;
     const slopes = slopesOf(profiles, heads, offsets, positions);
-    return { title, heads, head, positions, causal, matrix, profiles, offsets, extent, slopes, shifts };
+    const side = sideOf(matrix, profiles);
+    return { title, heads, head, positions, causal, matrix, profiles, offsets, extent, side, slopes, shifts };
   },
 
   cells: ({ view, model }) =>
@@ -136,7 +139,7 @@ export const bias = defineFigure<Model>({
       row,
       column,
       scale: { kind: "signed", extent: model.extent },
-      side: sideOf(model),
+      side: model.side,
       rowAxis: { label: "query", name: `query ${book(row)}` },
       columnAxis: { name: `key ${book(column)}`, binary: true },
     });
@@ -218,8 +221,7 @@ function magnitude(values: Float32Array): number {
   return values.reduce((most, value) => (Math.abs(value) > most ? Math.abs(value) : most), 0);
 }
 
-function sideOf({ matrix, profiles }: Model): "below" | "above" | undefined {
-  const both = [matrix, profiles];
+function sideOf(...both: Float32Array[]): "below" | "above" | undefined {
   if (both.every((values) => values.every((value) => !(value > 0)))) return "below";
   return both.every((values) => values.every((value) => !(value < 0))) ? "above" : undefined;
 }
@@ -276,9 +278,9 @@ function matrixCaption({ shifts, causal, slopes, head }: Model): string {
 
 function profilesCaption({ slopes, heads, positions }: Model): string {
   const one = `One line a head: what it adds to a score at each distance, seen by query ${book(positions - 1)}. `;
-  const [first, last] = [slopes?.[0], slopes?.[heads - 1]];
-  if (!slopes || heads < 2 || first === undefined || last === undefined || first <= 0) return one;
-  const ratio = (slopes[1] as number) / first;
+  if (!slopes || heads < 2 || !slopes.every((slope) => slope > 0)) return one;
+  const [first, last] = [Math.max(...slopes), Math.min(...slopes)];
+  const ratio = (slopes[1] as number) / (slopes[0] as number);
   const geometric = slopes.every((slope, h) => h === 0 || Math.abs(slope / (slopes[h - 1] as number) - ratio) < 1e-5);
   const family = geometric
     ? `The slopes are a geometric series: each is ${short(ratio)} times the one before`
@@ -311,7 +313,7 @@ function drawProfiles(surface: Surface, state: Drawn): void {
   const ticks = valueTicks(low, high, 5);
   const tickRoom = Math.max(...ticks.map((v) => surface.textWidth(book(v, { significant: 3 }), { size: labelSize }))) + 10;
   const [left, right] = labelsLeft ? [labelRoom, tickRoom] : [tickRoom, labelRoom];
-  const [top, foot] = [10, height - 44];
+  const [top, foot] = [10, height - (narrow ? 28 : 44)];
   const plot = width - left - right;
   const x = (at: number): number => left + (offsets > 1 ? (at * plot) / (offsets - 1) : plot / 2);
   const y = (v: number): number => top + ((high - v) * (foot - top)) / flat;
@@ -341,12 +343,12 @@ function drawProfiles(surface: Surface, state: Drawn): void {
     high: foot,
   });
 
-  const name = `key \u2212 query ${book(column + 1 - positions, { signed: true })}`;
+  const name = `${narrow ? "offset" : "key \u2212 query"} ${book(column + 1 - positions, { signed: true })}`;
   const half = surface.textWidth(name, { size: labelSize }) / 2;
   const middle = Math.max(half, Math.min(width - half, x(column)));
   for (const offset of valueTicks(1 - positions, offsets - positions, narrow ? 4 : 8)) {
     const place = x(offset + positions - 1);
-    if (Math.abs(place - middle) > half + 16) {
+    if (Math.abs(place - middle) > half + (narrow ? 12 : 16)) {
       surface.text(place, foot + 16, book(offset, { signed: true }), { align: "middle", size: labelSize });
     }
   }

@@ -80,7 +80,7 @@ export const relate = defineFigure<Model>({
         change: { dim: { label: "dimensions", max: 64 }, clip: { max: 16 } },
       }),
       range("tokenSeed", "seed of the tokens", 0, 0, 99, { integer: true, least: 0, most: 2 ** 53, place: "more" }),
-      flag("causal", "only keys up to the query (causal)", false),
+      flag("causal", "causal", false),
       cursorField("query", "The query under the cursor."),
       cursorField("key", "The key under the cursor."),
     ];
@@ -460,10 +460,10 @@ function drawBars(surface: Surface, box: Box, values: readonly number[], style: 
     const tall = (value / style.extent) * (box.height / 2);
     if (Number.isNaN(tall) || tall === 0) return;
     const top = tall > 0 ? base - tall : base;
-    surface.rect(x + gap / 2, top, Math.max(cell - gap, 0.75), Math.abs(tall), {
-      fill: style.colour(place),
-      ...(place === style.chosen ? { stroke: "ink" } : {}),
-    });
+    const bar = [x + gap / 2, top, Math.max(cell - gap, 0.75), Math.abs(tall)] as const;
+    surface.rect(...bar, { fill: style.colour(place) });
+    // The ends of the colours are near the paper: a hairline keeps them apart from it.
+    if (gap > 0) surface.rect(...bar, place === style.chosen ? { stroke: "ink" } : { stroke: "grey", alpha: 0.6 });
   });
   return cell;
 }

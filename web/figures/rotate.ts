@@ -110,8 +110,8 @@ export const rotate = defineFigure<Model>({
     const last = Number(values.positions ?? 32) - 1;
     const where = { integer: true, least: null, most: null };
     const layouts = [
-      { value: "interleaved", label: "neighbours" },
-      { value: "half", label: "half a width apart" },
+      { value: "interleaved", label: "interleaved" },
+      { value: "half", label: "halves" },
     ];
     return [
       range("m", "query at m", undefined, 0, last, { ...where, play: true }),
@@ -120,7 +120,7 @@ export const rotate = defineFigure<Model>({
       ...schemeFields(descriptorOf("rotate", scheme), {
         row: ["dim", "base", "layout"],
         start: { dim: 8 },
-        change: { dim: { label: "dimensions", max: 64, step: 2 }, layout: { label: "pairs are", choices: layouts } },
+        change: { dim: { label: "dimensions", max: 64, step: 2 }, layout: { choices: layouts } },
       }),
       ...(values.view === "layouts" ? [choice("mix", "in the other layout", "table", mixes)] : []),
       range("positions", "positions", 32, 8, 96, { integer: true, least: 2, most: 256, place: "more" }),
@@ -420,7 +420,7 @@ function neighbour({ model, row, column }: Drawn): [number, number] {
 // ---------------------------------------------------------------- mixed layouts
 
 const other = (layout: Layout): Layout => (layout === "half" ? "interleaved" : "half");
-const called = { interleaved: "neighbours", half: "halves" } as const;
+const called = { interleaved: "interleaved", half: "in halves" } as const;
 
 type Turn = (rows: Rows) => Rows;
 
@@ -454,8 +454,8 @@ function mixUpOf(
   const mixed = outcome(turnQ, turnK);
   const [own, wrong] = [called[layout], called[other(layout)]];
   const names: Record<string, [string, string]> = {
-    table: [`all ${own}`, `table in ${wrong}`],
-    sides: [`all ${own}`, `keys in ${wrong}`],
+    table: [`all ${own}`, `table ${wrong}`],
+    sides: [`all ${own}`, `keys ${wrong}`],
     both: [`all ${own}`, `all ${wrong}`],
   };
   const gaps = Array.from(right.scores, (score, at) => score - (mixed.scores[at] as number));
@@ -527,8 +527,8 @@ function mixUpWords({ right, mixed, spreads, gap, classic }: MixUp): string {
     ? `the norm of the query stays ${write(norm)}`
     : `the norm of the query, ${write(norm)} when right, runs from ${write(low)} to ${write(high)}`;
   const scores = steady
-    ? `every diagonal is constant, yet scores differ from the right ones by up to ${write(gap)}: nothing but the right ` +
-      "answer tells"
+    ? `every diagonal is constant, yet scores differ from the right ones by up to ${write(gap)}: only ` +
+      "the right scores tell"
     : `scores of one m \u2212 n differ by up to ${write(spreads[1])}, so the offset alone no longer decides`;
   const known = classic
     ? ` The known case: [1, 2, 3, 4] at position 1 keeps its norm ${book(classic[0], { decimals: 6 })}, mixed it has ` +
