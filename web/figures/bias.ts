@@ -346,9 +346,9 @@ function drawProfiles(surface: Surface, state: Drawn): void {
   const name = `${narrow ? "offset" : "key \u2212 query"} ${book(column + 1 - positions, { signed: true })}`;
   const half = surface.textWidth(name, { size: labelSize }) / 2;
   const middle = Math.max(half, Math.min(width - half, x(column)));
-  for (const offset of valueTicks(1 - positions, offsets - positions, narrow ? 4 : 8)) {
+  for (const offset of valueTicks(1 - positions, offsets - positions, narrow ? 6 : 8)) {
     const place = x(offset + positions - 1);
-    if (Math.abs(place - middle) > half + (narrow ? 12 : 16)) {
+    if (Math.abs(place - middle) > half + (narrow ? 9 : 16)) {
       surface.text(place, foot + 16, book(offset, { signed: true }), { align: "middle", size: labelSize });
     }
   }
