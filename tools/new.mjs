@@ -82,7 +82,7 @@ TEST_CASE("${name}: the paper's formula") {
     includes: ["schemes/registry.h"],
     param:
       `    {.name = "dim", .kind = Kind::kInteger, .sentence = "Width d of queries and keys.", .min = 2, .max = 65536,
-     .required = true, .shown = 64, .shown_min = 2, .shown_max = 128},`,
+     .required = true, .shown = 64, .shown_min = 2, .shown_max = 128, .shown_step = 2},`,
     field: "dim",
     base: "Rotate",
     body: `  int width() const override { return dim_; }

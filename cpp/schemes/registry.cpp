@@ -77,7 +77,7 @@ void append_param(std::string& json, const Param& param) {
   if (param.shape[0] != '\0') append_member(json, "shape", param.shape);
   if (param.can_omit) json += ",\"canOmit\":true";
   if (param.differentiable) json += ",\"differentiable\":true";
-  if (param.shown_min < param.shown_max) {
+  if (param.shown_min < param.shown_max && param.kind != Kind::kList) {
     const double start = param.required || param.fallback != param.fallback ? param.shown : param.fallback;
     json += ",\"shown\":{\"value\":";
     append_json(json, start);
@@ -85,7 +85,12 @@ void append_param(std::string& json, const Param& param) {
     append_json(json, param.shown_min);
     json += ",\"max\":";
     append_json(json, param.shown_max);
-    json += param.shown_log ? ",\"log\":true}" : ",\"log\":false}";
+    json += param.shown_log ? ",\"log\":true" : ",\"log\":false";
+    if (param.shown_step > 0) {
+      json += ",\"step\":";
+      append_json(json, param.shown_step);
+    }
+    json += '}';
   }
   json += '}';
 }

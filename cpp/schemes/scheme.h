@@ -48,6 +48,7 @@ struct Param {
   double shown = 0;                // value a figure starts with (required parameters; else the fallback)
   double shown_min = 0, shown_max = 0;  // slider range; equal: no slider
   bool shown_log = false;               // slider moves on a log scale
+  double shown_step = 0;                // slider moves in steps of this from shown_min; 0: 1 for integers, else freely
 };
 
 // Says of an optional number that it has no default.

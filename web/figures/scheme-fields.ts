@@ -60,6 +60,7 @@ export function schemeFields(descriptor: Descriptor, options: SchemeFieldOptions
         range(param.name, label, value, shown?.min ?? 0, shown?.max ?? 1, {
           integer,
           log: shown?.log ?? false,
+          ...(shown?.step ? { step: shown.step } : {}),
           least: null,
           most: null,
           format: (v) => book(v),

@@ -35,7 +35,14 @@ export interface Param {
   readonly canOmit?: boolean;
   readonly differentiable?: boolean;
   /** Where a figure's slider starts, and its range. */
-  readonly shown?: { readonly value: number; readonly min: number; readonly max: number; readonly log: boolean };
+  readonly shown?: {
+    readonly value: number;
+    readonly min: number;
+    readonly max: number;
+    readonly log: boolean;
+    /** Steps of the slider from `min`; absent: 1 for integers, else none. */
+    readonly step?: number;
+  };
 }
 
 /** A property that a scheme claims, and the tests prove. */

@@ -25,7 +25,7 @@ namespace {
 
 constexpr Param kParams[] = {
     {.name = "dim", .kind = Kind::kInteger, .sentence = "Width d of queries and keys.", .min = 2, .max = 65536,
-     .required = true, .shown = 64, .shown_min = 2, .shown_max = 128},
+     .required = true, .shown = 64, .shown_min = 2, .shown_max = 128, .shown_step = 2},
     {.name = "base", .kind = Kind::kReal, .sentence = "Base of the wavelengths, rope_theta in configs.",
      .fallback = 10000, .min = 1e-12, .max = 1e12, .shown_min = 2, .shown_max = 1000000, .shown_log = true},
     {.name = "layout", .kind = Kind::kChoice,
@@ -177,7 +177,8 @@ constinit const Descriptor schemes::rotate_rope = {
     .title = "RoPE",
     .summary = "Turns pairs of queries and keys by their position: the score sees the offset only, with no parameter.",
     .formula = R"(\langle R(m)\,q,\; R(n)\,k \rangle,\quad )"
-               R"(R(t)_i = \begin{pmatrix} \cos t\omega_i & -\sin t\omega_i \\ \sin t\omega_i & \cos t\omega_i \end{pmatrix},\quad \omega_i = \mathrm{base}^{-2i/d})",
+               R"(R(t)_i = \begin{pmatrix} \cos t\omega_i & -\sin t\omega_i \\ )"
+               R"(\sin t\omega_i & \cos t\omega_i \end{pmatrix},\quad \omega_i = \mathrm{base}^{-2i/d})",
     .reference = "Su et al. 2021, RoFormer: Enhanced Transformer with Rotary Position Embedding, section 3.2.2",
     .params = kParams,
     .claims = kClaims,

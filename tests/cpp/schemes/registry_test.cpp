@@ -60,7 +60,8 @@ constexpr Param kParams[] = {
      .shown = 3,
      .shown_min = 1,
      .shown_max = 8,
-     .shown_log = true},
+     .shown_log = true,
+     .shown_step = 0.5},
     {.name = "half",
      .kind = Kind::kReal,
      .sentence = "S.",
@@ -163,7 +164,7 @@ TEST_CASE("catalogue: a descriptor becomes JSON member by member") {
         R"({"slot":"bias","name":"probe","title":"P","summary":"S.","formula":"x^{2}","reference":"R","params":[)"
         R"({"name":"count","kind":"integer","sentence":"A \"count\".","allowed":"an integer from 1 to 10",)"
         R"("required":true,"default":null,"min":1,"max":10,"aboveMin":false,)"
-        R"("shown":{"value":3,"min":1,"max":8,"log":true}},)"
+        R"("shown":{"value":3,"min":1,"max":8,"log":true,"step":0.5}},)"
         R"({"name":"half","kind":"real","sentence":"S.","allowed":"a number above 0 and at most 10",)"
         R"("required":false,"default":null,"defaultParam":"count","min":0,"max":10,"aboveMin":true},)"
         R"({"name":"maybe","kind":"real","sentence":"S.","allowed":"a number from -1 to 1","required":false,)"
