@@ -152,7 +152,16 @@ function givenBytes(): BufferSource | undefined {
 function packedBytes(): Uint8Array<ArrayBuffer> {
   const packed = wasmBase64 === undefined ? undefined : fromBase64(wasmBase64);
   if (packed === undefined || packed.length === 0) {
-    throw new Error("no module is inlined: hand posenc.wasm to init({wasm})");
+    throw refusal(
+      {
+        code: "missing-option",
+        subject: "posenc",
+        argument: "wasm",
+        allowed: "given to init({wasm}), the bytes of posenc.wasm or the module compiled from them",
+        given: "undefined",
+      },
+      "posenc: no module is inlined here, hand the bytes of posenc.wasm to init({wasm})",
+    );
   }
   return packed;
 }
@@ -234,16 +243,24 @@ function adopt(candidate: Source): void {
 
 function current(): Core {
   if (core !== undefined) return core;
-  if (source !== undefined) return (core = start(source.make()));
   if (failure !== undefined) throw failure;
   try {
+    if (source !== undefined) return (core = start(source.make()));
     if (settings.backend === "js") throw new Error("the plain-JavaScript build was asked for");
     adopt(simdSource(compiled()));
   } catch (error) {
+    if (error instanceof PosencError) throw error;
+    // What may be otherwise at the next call is not remembered.
+    if (stackRanOut(error)) throw error;
+    if (source !== undefined) throw outOfMemory("posenc", "no room for another instance", error);
     failure = notReady(error);
     throw failure;
   }
   return core!;
+}
+
+function stackRanOut(error: unknown): boolean {
+  return error instanceof Error && /call stack|recursion/i.test(error.message);
 }
 
 function notReady(cause: unknown): PosencError {
@@ -269,6 +286,7 @@ async function load(): Promise<void> {
       // A synchronous call may have come first.
       if (source === undefined) adopt(simdSource(module));
     } catch (error) {
+      if (error instanceof PosencError) throw error;
       if (source === undefined) failure = notReady(error);
     }
     if (source !== undefined) return;
@@ -526,7 +544,7 @@ function copyOut<T extends Elements>(subject: string, heap: T, start: number, co
   try {
     return heap.slice(start, start + count) as T;
   } catch (error) {
-    throw outOfMemory(subject, count * heap.BYTES_PER_ELEMENT, error);
+    throw outOfMemory(subject, `${count * heap.BYTES_PER_ELEMENT} bytes`, error);
   }
 }
 
@@ -556,7 +574,7 @@ function reserve(running: Core, subject: string, bytes: number): number {
   }
   if (address === 0) {
     core = undefined;
-    throw outOfMemory(subject, bytes, cause);
+    throw outOfMemory(subject, `${bytes} bytes`, cause);
   }
   running.block = address;
   running.arena = Math.ceil(address / 16) * 16;
@@ -574,14 +592,14 @@ function internal(subject: string, what: string, cause?: unknown): PosencError {
   );
 }
 
-function outOfMemory(subject: string, bytes: number, cause?: unknown): PosencError {
+function outOfMemory(subject: string, given: string, cause?: unknown): PosencError {
   return refusal(
     {
       code: "out-of-memory",
       subject,
       argument: "arguments and results",
       allowed: "small enough for this machine's memory",
-      given: `${bytes} bytes`,
+      given,
     },
     undefined,
     cause === undefined ? undefined : { cause },
@@ -592,7 +610,7 @@ function trapped(subject: string, glue: Glue, cause: unknown): PosencError {
   const why = cause instanceof Error ? cause.message : String(cause);
   const exhausted = /memory|OOM|alloc/i.test(why) || glue.HEAPU8.length > kMaxBytes;
   return exhausted
-    ? outOfMemory(subject, glue.HEAPU8.length, cause)
+    ? outOfMemory(subject, `${glue.HEAPU8.length} bytes`, cause)
     : internal(subject, `the core stopped (${why})`, cause);
 }
 

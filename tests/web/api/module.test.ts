@@ -204,6 +204,17 @@ describe("init", () => {
     works(await fresh());
   });
 
+  it("is asked for where no module is inlined, as in posenc/external", async () => {
+    vi.doMock("../../../build/wasm/posenc_bytes.mjs", () => ({ bytes: undefined }));
+    const posenc = await fresh();
+    const asks = expect.objectContaining({ code: "missing-option", message: expect.stringContaining("init({wasm})") });
+    expect(() => posenc.info()).toThrow(asks);
+    await expect(posenc.ready()).rejects.toEqual(asks);
+    posenc.init({ wasm: bytes() });
+    works(posenc);
+    vi.doUnmock("../../../build/wasm/posenc_bytes.mjs");
+  });
+
   it("falls back where the bytes are none of WebAssembly's", async () => {
     const posenc = await fresh();
     posenc.init({ wasm: Uint8Array.of(1, 2, 3) });
@@ -268,6 +279,26 @@ describe("after a fault the next call works", () => {
     expect(failures.length).toBeGreaterThan(0);
     expect(new Set(failures)).toEqual(new Set(["out-of-memory"]));
     expect(other.attention(q as never, q as never, q as never).out.data).toEqual(expected);
+  });
+
+  it("a stack that runs out while starting is no lasting harm", async () => {
+    const posenc = await fresh();
+    let caught = 0;
+    const dive = (): void => {
+      try {
+        dive();
+      } catch {
+        caught++;
+      }
+      if (caught > 60) return;
+      try {
+        posenc.info();
+      } catch {
+        caught++;
+      }
+    };
+    dive();
+    works(posenc);
   });
 
   it("a stack that runs out anywhere in a call is no lasting harm", async () => {
