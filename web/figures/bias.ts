@@ -65,7 +65,10 @@ export const bias = defineFigure<Model>({
     const scheme = String(values.scheme ?? "alibi");
     const descriptor = descriptorOf("bias", scheme);
     return [
-      ...headFields(descriptor.params.some((param) => param.name === "heads"), values),
+      ...headFields(
+        descriptor.params.some((param) => param.name === "heads"),
+        values,
+      ),
       schemeChooser("bias", "alibi"),
       range("positions", "positions", 32, 4, 128, { integer: true, least: 1, most: 1024 }),
       ...schemeFields(descriptor),
@@ -147,7 +150,8 @@ export const bias = defineFigure<Model>({
 
   title: ({ model, view, row }) => {
     const head = view === "profiles" ? row : model.head;
-    const who = model.heads === 1 ? "" : view === "profiles" ? `, ${model.heads} heads` : `, head ${head + 1} of ${model.heads}`;
+    const who =
+      model.heads === 1 ? "" : view === "profiles" ? `, ${model.heads} heads` : `, head ${head + 1} of ${model.heads}`;
     const what = view === "profiles" ? "bias by distance" : "bias";
     return `${model.title} ${what}${who}, ${count(model.positions, "position")}${model.causal ? ", causal" : ""}`;
   },
@@ -228,7 +232,9 @@ function sideOf(...both: Float32Array[]): "below" | "above" | undefined {
 
 // 0.5 and 0.03125, not 0.5000 and 0.0313.
 function short(value: number): string {
-  return book(value, { significant: 4 }).replace(/(\.\d*?)0+$/, "$1").replace(/\.$/, "");
+  return book(value, { significant: 4 })
+    .replace(/(\.\d*?)0+$/, "$1")
+    .replace(/\.$/, "");
 }
 
 // What one step back costs, of every head, if all steps cost the same.
@@ -270,8 +276,7 @@ function matrixCaption({ shifts, causal, slopes, head }: Model): string {
     ? "Only the offset counts: along each diagonal the bias is the same. "
     : "The bias changes along the diagonals: not the offset alone counts. ";
   const slope = slopes?.[head];
-  const falls =
-    slope === undefined || slope <= 0 ? "" : `Each token further back costs this head ${short(slope)}. `;
+  const falls = slope === undefined || slope <= 0 ? "" : `Each token further back costs this head ${short(slope)}. `;
   const masked = causal ? "Keys after the query are masked. " : "";
   return `${steady}${falls}${masked}The bars are the row of the query, the curve the column of the key.`;
 }
@@ -285,10 +290,7 @@ function profilesCaption({ slopes, heads, positions }: Model): string {
   const family = geometric
     ? `The slopes are a geometric series: each is ${short(ratio)} times the one before`
     : "The slopes differ from head to head";
-  return (
-    `${one}${family}, from ${short(first)} to ${short(last)}, so some heads look ` +
-    "near and others far."
-  );
+  return `${one}${family}, from ${short(first)} to ${short(last)}, so some heads look ` + "near and others far.";
 }
 
 // ---------------------------------------------------------------- profiles
@@ -311,7 +313,8 @@ function drawProfiles(surface: Surface, state: Drawn): void {
   const texts = Array.from({ length: heads }, (_, h) => headLabel(model, h, narrow));
   const labelRoom = Math.max(...texts.map((text) => surface.textWidth(text, { size: labelSize }))) + 30;
   const ticks = valueTicks(low, high, 5);
-  const tickRoom = Math.max(...ticks.map((v) => surface.textWidth(book(v, { significant: 3 }), { size: labelSize }))) + 10;
+  const tickRoom =
+    Math.max(...ticks.map((v) => surface.textWidth(book(v, { significant: 3 }), { size: labelSize }))) + 10;
   const [left, right] = labelsLeft ? [labelRoom, tickRoom] : [tickRoom, labelRoom];
   const [top, foot] = [10, height - (narrow ? 28 : 44)];
   const plot = width - left - right;
@@ -370,9 +373,7 @@ function drawProfiles(surface: Surface, state: Drawn): void {
 
 function headLabel(model: Model, head: number, narrow: boolean): string {
   const slope = model.slopes?.[head];
-  return slope === undefined || narrow
-    ? `head ${head + 1}`
-    : `head ${head + 1}, slope ${short(slope)}`;
+  return slope === undefined || narrow ? `head ${head + 1}` : `head ${head + 1}, slope ${short(slope)}`;
 }
 
 interface LabelPlaces {
@@ -389,7 +390,9 @@ function drawHeadLabels(surface: Surface, texts: readonly string[], chosen: numb
   const gap = 14;
   const most = Math.max(1, Math.floor((places.high - places.low) / gap));
   const step = Math.ceil(texts.length / most);
-  const shown = texts.map((_, h) => h).filter((h) => h === chosen || (h % step === 0 && Math.abs(h - chosen) >= step / 2));
+  const shown = texts
+    .map((_, h) => h)
+    .filter((h) => h === chosen || (h % step === 0 && Math.abs(h - chosen) >= step / 2));
   const ys = spread(
     shown.map((h) => places.wishes[h] as number),
     gap,

@@ -74,7 +74,10 @@ export const relate = defineFigure<Model>({
     return [
       schemeChooser("relate", "shaw"),
       range("tokens", "tokens", 10, 2, 32, { integer: true, least: 1, most: 128 }),
-      ...headFields(descriptor.params.some((param) => param.name === "heads"), values),
+      ...headFields(
+        descriptor.params.some((param) => param.name === "heads"),
+        values,
+      ),
       ...schemeFields(descriptor, {
         start: { dim: 16, clip: 3 },
         change: { dim: { label: "dimensions", max: 64 }, clip: { max: 16 } },
@@ -106,7 +109,18 @@ export const relate = defineFigure<Model>({
     const mixed = (out.data as Float32Array).slice(head * tokens * valueWidth, (head + 1) * tokens * valueWidth);
     const added = mixed.some((value) => value !== 0) ? mixed : undefined;
     const title = descriptorOf("relate", scheme.name).title;
-    return { title, tokens, heads, head, causal, ...rowsOf(scheme, tokens, terms), terms, extent, added, width: valueWidth };
+    return {
+      title,
+      tokens,
+      heads,
+      head,
+      causal,
+      ...rowsOf(scheme, tokens, terms),
+      terms,
+      extent,
+      added,
+      width: valueWidth,
+    };
   },
 
   cells: ({ model }) => ({
@@ -149,8 +163,12 @@ export const relate = defineFigure<Model>({
         "the curve the column of the key."
       );
     }
-    const shared = model.rows.filter(({ from, to }) => from !== to).map(({ row, from, to }) =>
-      `row ${row} stands for offsets ${book(from, { signed: true })} to ${book(to, { signed: true })}`);
+    const shared = model.rows
+      .filter(({ from, to }) => from !== to)
+      .map(
+        ({ row, from, to }) =>
+          `row ${row} stands for offsets ${book(from, { signed: true })} to ${book(to, { signed: true })}`,
+      );
     const which =
       shared.length === 0
         ? "Every offset here has a row of its own. "
@@ -251,7 +269,9 @@ function rowsOf(scheme: RelateScheme, tokens: number, terms: Float32Array): Pick
   });
   const rows = [...spans.values()].sort((a, b) => a.row - b.row);
   const rank = new Map(rows.map(({ row }, place) => [row, place]));
-  const ranks = Float32Array.from(index, (row, at) => (Number.isNaN(terms[at]) ? Number.NaN : (rank.get(row) as number)));
+  const ranks = Float32Array.from(index, (row, at) =>
+    Number.isNaN(terms[at]) ? Number.NaN : (rank.get(row) as number),
+  );
   return { index, rows, ranks };
 }
 
@@ -343,14 +363,22 @@ function drawRows(surface: Surface, state: Drawn): void {
   if (panels[1]) drawAdded(surface, state, panels[1]);
 }
 
-function tick(surface: Surface, x: number, y: number, value: number, align: "middle" | "end", ink: "grey" | "accent" | "cool"): void {
+function tick(
+  surface: Surface,
+  x: number,
+  y: number,
+  value: number,
+  align: "middle" | "end",
+  ink: "grey" | "accent" | "cool",
+): void {
   surface.text(x, y, String(value), { align, ink, size: labelSize });
 }
 
 // Keys along the top of the matrix or the foot of the bars, the cursor's in its colour.
 function drawKeyTicks(surface: Surface, left: number, y: number, cell: number, { model, column }: Drawn): void {
   for (const j of indexTicks(model.tokens, cell * model.tokens, 22)) {
-    if (j !== column && Math.abs(j - column) * cell >= 18) tick(surface, left + (j + 0.5) * cell, y, j, "middle", "grey");
+    if (j !== column && Math.abs(j - column) * cell >= 18)
+      tick(surface, left + (j + 0.5) * cell, y, j, "middle", "grey");
   }
   tick(surface, left + (column + 0.5) * cell, y, column, "middle", "cool");
 }
@@ -407,11 +435,16 @@ function drawTerms(surface: Surface, state: Drawn, box: Box, scale: ColourScale)
     { text: `query ${row}`, ink: "accent" },
     { text: surface.narrow ? "" : ", key by key" },
   ]);
-  const cell = drawBars(surface, box, Array.from({ length: tokens }, (_, j) => at(j)), {
-    extent: model.extent,
-    colour: (j) => colours[j] as (typeof colours)[number],
-    chosen: column,
-  });
+  const cell = drawBars(
+    surface,
+    box,
+    Array.from({ length: tokens }, (_, j) => at(j)),
+    {
+      extent: model.extent,
+      colour: (j) => colours[j] as (typeof colours)[number],
+      chosen: column,
+    },
+  );
   drawKeyTicks(surface, box.x, box.y + box.height + 12, cell, state);
   surface.region(box, (u) => ({ column: Math.floor(u * tokens) }));
 }
@@ -420,10 +453,7 @@ function drawAdded(surface: Surface, { model, row }: Drawn, box: Box): void {
   const added = model.added as Float32Array;
   const { width } = model;
   const extent = added.reduce((most, value) => (Math.abs(value) > most ? Math.abs(value) : most), 0) || 1;
-  heading(surface, box, [
-    { text: "mixed into its output" },
-    { text: surface.narrow ? "" : ", channel by channel" },
-  ]);
+  heading(surface, box, [{ text: "mixed into its output" }, { text: surface.narrow ? "" : ", channel by channel" }]);
   const own = Array.from({ length: width }, (_, c) => added[row * width + c] as number);
   const cell = drawBars(surface, box, own, { extent, colour: () => "grey", chosen: -1 });
   for (const c of indexTicks(width, box.width, 34)) {
@@ -432,7 +462,12 @@ function drawAdded(surface: Surface, { model, row }: Drawn, box: Box): void {
 }
 
 function heading(surface: Surface, box: Box, runs: readonly Run[]): void {
-  surface.text(box.x, box.y - 18, runs.filter((run) => run.text !== ""), { size: labelSize });
+  surface.text(
+    box.x,
+    box.y - 18,
+    runs.filter((run) => run.text !== ""),
+    { size: labelSize },
+  );
 }
 
 interface BarStyle {

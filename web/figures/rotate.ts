@@ -145,7 +145,8 @@ export const rotate = defineFigure<Model>({
     if (pairs.length === 0) {
       throw new Error(`${descriptorOf("rotate", scheme.name).title} turns no pairs, so there is nothing to draw.`);
     }
-    const lengthOf = (of: Float32Array): number[] => pairs.map(([a, b]) => Math.hypot(of[a] as number, of[b] as number));
+    const lengthOf = (of: Float32Array): number[] =>
+      pairs.map(([a, b]) => Math.hypot(of[a] as number, of[b] as number));
     return {
       title: descriptorOf("rotate", scheme.name).title,
       layout: layoutOf(scheme),
@@ -437,7 +438,10 @@ function mixUpOf(
   const inverse = Float64Array.from(frequencies(scheme).inverse);
   const plain = madeWith(scheme, layout, inverse);
   const swapped = madeWith(scheme, other(layout), inverse);
-  const by = (s: RotateScheme): Turn => (rows) => rotateBy(rows, s) as Rows;
+  const by =
+    (s: RotateScheme): Turn =>
+    (rows) =>
+      rotateBy(rows, s) as Rows;
   const mix = String(values.mix ?? "table");
   const [turnQ, turnK]: [Turn, Turn] =
     mix === "sides"
@@ -483,11 +487,18 @@ function byWrongTable(scheme: RotateScheme, layout: Layout, inverse: Float64Arra
   const spelled = layout === "half" ? "interleaved" : "half";
   // The frequency a column finds in the table: the pair index, laid out as the table is.
   const places = convertLayout(
-    tensor(Float32Array.from({ length: 2 * half }, (_, c) => c % half), [1, 2 * half]),
+    tensor(
+      Float32Array.from({ length: 2 * half }, (_, c) => c % half),
+      [1, 2 * half],
+    ),
     { from: "half", to: spelled },
   ).data;
   const reading = (side: 0 | 1): RotateScheme =>
-    madeWith(scheme, layout, Float64Array.from(pairs, (pair) => inverse[places[pair[side]] as number] as number));
+    madeWith(
+      scheme,
+      layout,
+      Float64Array.from(pairs, (pair) => inverse[places[pair[side]] as number] as number),
+    );
   const [first, second] = [reading(0), reading(1)];
   return (rows) => {
     const turned = [rotateBy(rows, first), rotateBy(rows, second)] as const;
@@ -663,10 +674,11 @@ function drawDiagonal(surface: Surface, map: Box, positions: number, offset: num
   const [m, n] = [Math.max(0, offset), Math.max(0, -offset)];
   const size = positions - Math.abs(offset);
   const [wide, tall] = [map.width / positions, map.height / positions];
-  surface.path(
-    [map.x + n * wide, map.y + m * tall, map.x + (n + size) * wide, map.y + (m + size) * tall],
-    { stroke: "ink", width: 1.2, dash: [4, 3] },
-  );
+  surface.path([map.x + n * wide, map.y + m * tall, map.x + (n + size) * wide, map.y + (m + size) * tall], {
+    stroke: "ink",
+    width: 1.2,
+    dash: [4, 3],
+  });
 }
 
 // ---------------------------------------------------------------- right and mixed, side by side
@@ -722,13 +734,10 @@ function drawMixUp(surface: Surface, { model, row, column }: Drawn, mixUp: MixUp
     surface.heatMap(map, { values: scores, rows: positions, columns: positions, scale });
     drawDiagonal(surface, map, positions, row - column);
     const size = Math.max(cell, 5);
-    surface.rect(
-      map.x + (column + 0.5) * cell - size / 2,
-      map.y + (row + 0.5) * cell - size / 2,
-      size,
-      size,
-      { stroke: "ink", width: 1.5 },
-    );
+    surface.rect(map.x + (column + 0.5) * cell - size / 2, map.y + (row + 0.5) * cell - size / 2, size, size, {
+      stroke: "ink",
+      width: 1.5,
+    });
     for (const t of indexTicks(positions, map.width, 60)) {
       surface.text(map.x + (t + 0.5) * cell, map.y + map.height + 12, String(t), { align: "middle", size: 11 });
       if (map.x < 40) surface.text(map.x - 7, map.y + (t + 0.5) * cell, String(t), { align: "end", size: 11 });
@@ -797,7 +806,10 @@ function drawTwo(surface: Surface, box: Box, { name, lines, from, positions, at,
   const places = spread(wishes, 13, box.y, box.y + box.height);
   lines.forEach((line, side) => {
     const end = x(from + line.length - 1);
-    surface.text(end + 8, places[side] as number, side === 0 ? "right" : "mixed", { ink: inks[side as 0 | 1], size: 11 });
+    surface.text(end + 8, places[side] as number, side === 0 ? "right" : "mixed", {
+      ink: inks[side as 0 | 1],
+      size: 11,
+    });
   });
   for (const m of valueTicks(0, positions - 1, 4)) {
     surface.text(x(m), box.y + box.height + 13, book(m), { align: "middle", size: 11 });

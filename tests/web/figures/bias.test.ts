@@ -13,7 +13,11 @@ const readings = (attributes: Record<string, unknown>): Record<string, string> =
   Object.fromEntries(bias.readout(figureState("bias", attributes)).map(({ label, value }) => [label, value]));
 
 describe("matrix", () => {
-  it.each([[1, false], [3, false], [8, true]])("holds -m |i - j| of head %d (causal: %s)", (head, causal) => {
+  it.each([
+    [1, false],
+    [3, false],
+    [8, true],
+  ])("holds -m |i - j| of head %d (causal: %s)", (head, causal) => {
     const state = figureState("bias", { head, causal, positions: 12 });
     const { data, shape } = bias.array!(state);
     expect(shape).toEqual([12, 12]);
@@ -38,16 +42,23 @@ describe("matrix", () => {
 
   it("keeps one colour scale for all heads unless told otherwise", () => {
     const scale = (attributes: Record<string, unknown>): string[] =>
-      textsOf(record(bias, figureState("bias", { positions: 9, ...attributes }))).slice(-3).map(({ words }) => words);
+      textsOf(record(bias, figureState("bias", { positions: 9, ...attributes })))
+        .slice(-3)
+        .map(({ words }) => words);
     expect(scale({ head: 8 })).toEqual(["\u22124", "0", "4"]);
     expect(scale({ head: 8, common: false })).toEqual(["\u22120.0313", "0", "0.0313"]);
   });
 
   it.each([764, 300])("reads the cell under a point, %d pixels wide", (width) => {
     const back = record(bias, figureState("bias", { positions: 20 }), width);
-    const [, x = 0, y = 0, w = 0, h = 0] = /heatMap ([\d.]+),([\d.]+) ([\d.]+)x([\d.]+) 20 x 20/.exec(
-      back.operations.find((op) => op.startsWith("heatMap"))!)!.map(Number);
-    for (const [row, column] of [[0, 0], [19, 19], [7, 3]] as const) {
+    const [, x = 0, y = 0, w = 0, h = 0] = /heatMap ([\d.]+),([\d.]+) ([\d.]+)x([\d.]+) 20 x 20/
+      .exec(back.operations.find((op) => op.startsWith("heatMap"))!)!
+      .map(Number);
+    for (const [row, column] of [
+      [0, 0],
+      [19, 19],
+      [7, 3],
+    ] as const) {
       expect(back.cellAt(x + ((column + 0.5) * w) / 20, y + ((row + 0.5) * h) / 20)).toEqual({ row, column });
     }
   });
@@ -75,7 +86,9 @@ describe("profiles", () => {
     for (const width of [764, 300]) {
       for (const causal of [true, false]) {
         const back = record(bias, figureState("bias", { view: "profiles", heads: 12, causal }), width);
-        const names = textsOf(back).map(({ words }) => words).filter((words) => words.startsWith("head"));
+        const names = textsOf(back)
+          .map(({ words }) => words)
+          .filter((words) => words.startsWith("head"));
         const wanted = golden.map((m, h) => (width > 500 ? `head ${h + 1}, slope ${m}` : `head ${h + 1}`));
         expect(names).toEqual(wanted);
         expect(overlaps(back)).toEqual([]);
@@ -103,11 +116,18 @@ describe("profiles", () => {
 describe("words and take-aways", () => {
   it("reads out query, key, offset, bias and slope", () => {
     expect(readings({ query: 20, key: 12, head: 2 })).toEqual({
-      query: "20", key: "12", "key \u2212 query": "\u22128", bias: "\u22122.0000", slope: "0.25",
+      query: "20",
+      key: "12",
+      "key \u2212 query": "\u22128",
+      bias: "\u22122.0000",
+      slope: "0.25",
     });
     expect(readings({ query: 3, key: 12, causal: true }).bias).toBe("masked");
     expect(readings({ view: "profiles", head: 9, heads: 12, offset: -2 })).toEqual({
-      head: "9", "key \u2212 query": "\u22122", bias: "\u22121.4142", slope: "0.7071",
+      head: "9",
+      "key \u2212 query": "\u22122",
+      bias: "\u22121.4142",
+      slope: "0.7071",
     });
   });
 
@@ -129,7 +149,9 @@ describe("words and take-aways", () => {
       expect([...runCode(javascript, "b").data]).toEqual([...bias.array!(state).data]);
       expect(numpy).toContain("slopes = np.array([0.3968502");
     }
-    const csv = toCsv(bias.table(figureState("bias", { positions: 3, causal: true }))).trim().split("\n");
+    const csv = toCsv(bias.table(figureState("bias", { positions: 3, causal: true })))
+      .trim()
+      .split("\n");
     expect(csv).toEqual(["query,key 0,key 1,key 2", "0,0,,", "1,-0.5,0,", "2,-1,-0.5,0"]);
   });
 

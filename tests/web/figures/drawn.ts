@@ -40,7 +40,8 @@ export function overlaps(back: RecordingBackEnd): string[] {
     boxes
       .slice(i + 1)
       .filter((b) => a.left < b.right && b.left < a.right && Math.abs(a.y - b.y) < 10)
-      .map((b) => `${a.words} / ${b.words}`));
+      .map((b) => `${a.words} / ${b.words}`),
+  );
 }
 
 /** Runs the JavaScript that a figure offers and gives the value it names. */

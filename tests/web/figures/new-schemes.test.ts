@@ -4,9 +4,19 @@ import { beforeAll, describe, expect, it, vi } from "vitest";
 vi.mock("../../../web/src/index.js", async (original) => {
   const real = await original<typeof import("../../../web/src/index.js")>();
   const copies = real.schemes.flatMap((scheme) => {
-    const extra = { name: "mood", kind: "choice", sentence: "How it feels.", required: false, default: "calm",
-      choices: ["calm", "keen"], allowed: "" } as const;
-    return [scheme, { ...scheme, name: `${scheme.name}2`, title: `New ${scheme.title}`, params: [...scheme.params, extra] }];
+    const extra = {
+      name: "mood",
+      kind: "choice",
+      sentence: "How it feels.",
+      required: false,
+      default: "calm",
+      choices: ["calm", "keen"],
+      allowed: "",
+    } as const;
+    return [
+      scheme,
+      { ...scheme, name: `${scheme.name}2`, title: `New ${scheme.title}`, params: [...scheme.params, extra] },
+    ];
   });
   let tableless = false;
   return {
@@ -32,7 +42,11 @@ import { record, textsOf } from "./drawn.js";
 beforeAll(() => ready());
 
 describe("a new scheme", () => {
-  it.each([[bias, "alibi"], [rotate, "rope"], [relate, "shaw"]] as const)("is offered with its controls ($name)", (figure, old) => {
+  it.each([
+    [bias, "alibi"],
+    [rotate, "rope"],
+    [relate, "shaw"],
+  ] as const)("is offered with its controls ($name)", (figure, old) => {
     const { values } = figureState(figure.name, { scheme: `${old}2`, mood: "keen" });
     expect(values.mood).toBe("keen");
     const fields = allFields(figure, values);
@@ -41,7 +55,9 @@ describe("a new scheme", () => {
     expect(chooser.kind === "choice" && chooser.choices.map(({ value }) => value)).toEqual([old, `${old}2`]);
     expect(fields.find(({ name }) => name === "mood")).toMatchObject({ kind: "choice", value: "calm", place: "more" });
     expect(figureState(figure.name, { scheme: old }).values.mood).toBeUndefined();
-    expect(figure.code!(figureState(figure.name, { scheme: `${old}2`, mood: "keen" })).javascript).toContain('mood: "keen"');
+    expect(figure.code!(figureState(figure.name, { scheme: `${old}2`, mood: "keen" })).javascript).toContain(
+      'mood: "keen"',
+    );
     expect(renderSVG(figure.name, { scheme: `${old}2` })).toContain("<svg");
   });
 
@@ -49,7 +65,12 @@ describe("a new scheme", () => {
     const state = figureState("relate", { scheme: "shaw2" });
     expect(relate.tabs!(state.values, state.model)!.choices.map(({ value }) => value)).toEqual(["terms"]);
     expect(relate.title(state)).toContain("terms of the scores");
-    expect(relate.readout(state).map(({ label }) => label)).toEqual(["query", "key", "key \u2212 query", "adds to the score"]);
+    expect(relate.readout(state).map(({ label }) => label)).toEqual([
+      "query",
+      "key",
+      "key \u2212 query",
+      "adds to the score",
+    ]);
     expect(textsOf(record(relate, state)).map(({ words }) => words)).toContain("query 6");
     const old = figureState("relate", { scheme: "shaw" });
     expect(relate.tabs!(old.values, old.model)!.choices.map(({ value }) => value)).toEqual(["rows", "terms"]);

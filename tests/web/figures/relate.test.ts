@@ -9,7 +9,9 @@ beforeAll(() => ready());
 
 const clipped = (offset: number, clip: number): number => Math.max(-clip, Math.min(clip, offset)) + clip;
 const readings = (attributes: Record<string, unknown>): [string, string][] =>
-  relate.readout(figureState("relate", attributes)).map(({ label, value, unit }) => [label, unit ? `${value} ${unit}` : value]);
+  relate
+    .readout(figureState("relate", attributes))
+    .map(({ label, value, unit }) => [label, unit ? `${value} ${unit}` : value]);
 
 describe("rows of the table", () => {
   it.each([0, 1, 3, 20])("are the clipped offsets, clip %d", (clip) => {
@@ -19,13 +21,19 @@ describe("rows of the table", () => {
 
   it("are written on their cells and named by their offsets", () => {
     const back = record(relate, figureState("relate", { tokens: 6, clip: 2 }));
-    const cells = textsOf(back).filter(({ how }) => /^(ink|paper) middle/.test(how)).slice(0, 36).map(({ words }) => Number(words));
+    const cells = textsOf(back)
+      .filter(({ how }) => /^(ink|paper) middle/.test(how))
+      .slice(0, 36)
+      .map(({ words }) => Number(words));
     expect(cells).toEqual(Array.from({ length: 36 }, (_, at) => clipped((at % 6) - Math.floor(at / 6), 2)));
     const words = textsOf(back).map((text) => text.words);
     for (const label of ["\u2264 \u22122", "\u22121", "0", "+1", "\u2265 +2"]) expect(words).toContain(label);
     expect(relate.caption(figureState("relate", { tokens: 6, clip: 2 }))).toContain(
-      "Row 0 stands for offsets \u22125 to \u22122, row 4 stands for offsets +2 to +5.");
-    expect(relate.caption(figureState("relate", { tokens: 6, clip: 8 }))).toContain("Every offset here has a row of its own.");
+      "Row 0 stands for offsets \u22125 to \u22122, row 4 stands for offsets +2 to +5.",
+    );
+    expect(relate.caption(figureState("relate", { tokens: 6, clip: 8 }))).toContain(
+      "Every offset here has a row of its own.",
+    );
   });
 
   it("colours keys of one row alike in the bars", () => {
@@ -39,7 +47,10 @@ describe("rows of the table", () => {
   it("reads out the row, its offsets and the term", () => {
     const read = readings({ tokens: 10, clip: 3, query: 6, key: 1 });
     expect(read.slice(0, 4)).toEqual([
-      ["query", "6"], ["key", "1"], ["key \u2212 query", "\u22125"], ["table row", "0 (offsets \u22129 to \u22123)"],
+      ["query", "6"],
+      ["key", "1"],
+      ["key \u2212 query", "\u22125"],
+      ["table row", "0 (offsets \u22129 to \u22123)"],
     ]);
     expect(readings({ tokens: 10, clip: 3, query: 6, key: 5 })[3]).toEqual(["table row", "2 (offset \u22121)"]);
     expect(readings({ causal: true, query: 2, key: 5 })).toHaveLength(4);
@@ -55,8 +66,11 @@ describe("what is added", () => {
   const dot = (x: readonly number[], y: readonly number[]): number => x.reduce((sum, v, c) => sum + v * y[c]!, 0);
 
   it.each([false, true])("to the scores and outputs is the equations' (causal: %s)", (causal) => {
-    const state = figureState("relate", { tokens, causal, view: "terms", "token-seed": 10, query: 4 },
-      shaw({ dim, clip, keys, values }));
+    const state = figureState(
+      "relate",
+      { tokens, causal, view: "terms", "token-seed": 10, query: 4 },
+      shaw({ dim, clip, keys, values }),
+    );
     const { data } = relate.array!(state);
     const [queries, given] = [q!(), k!()];
     const row = (i: number, j: number): number => clipped(j - i, clip);
@@ -69,10 +83,17 @@ describe("what is added", () => {
     }
     // The bars of query 4: sum over keys of the weight times the row of values.
     const seen = Array.from({ length: causal ? 5 : tokens }, (_, j) => j);
-    const scores = seen.map((j) => dot(queries[4]!, given[j]!.map((v, c) => v + keys[row(4, j)]![c]!)) / Math.sqrt(dim));
+    const scores = seen.map(
+      (j) =>
+        dot(
+          queries[4]!,
+          given[j]!.map((v, c) => v + keys[row(4, j)]![c]!),
+        ) / Math.sqrt(dim),
+    );
     const total = scores.reduce((sum, score) => sum + Math.exp(score), 0);
     const added = Array.from({ length: dim }, (_, c) =>
-      seen.reduce((sum, j) => sum + (Math.exp(scores[j]!) / total) * values[row(4, j)]![c]!, 0));
+      seen.reduce((sum, j) => sum + (Math.exp(scores[j]!) / total) * values[row(4, j)]![c]!, 0),
+    );
     const drawn = (state.model as { added: Float32Array }).added.subarray(4 * dim, 5 * dim);
     drawn.forEach((value, c) => expect(Math.abs(value - added[c]!)).toBeLessThan(1e-6));
     const rows = relate.readout({ ...state, view: "rows" });
@@ -82,14 +103,21 @@ describe("what is added", () => {
   it("leaves the outputs alone where the scheme has no values", () => {
     const state = figureState("relate", { tokens: 5 }, shaw({ dim: 4, clip: 1, values: false }));
     expect(textsOf(record(relate, state)).some(({ words }) => words.startsWith("mixed into"))).toBe(false);
-    expect(textsOf(record(relate, figureState("relate"))).some(({ words }) => words.startsWith("mixed into"))).toBe(true);
+    expect(textsOf(record(relate, figureState("relate"))).some(({ words }) => words.startsWith("mixed into"))).toBe(
+      true,
+    );
   });
 });
 
 describe("all views", () => {
   it.each(["rows", "terms"])("keep their words apart: %s", (view) => {
     for (const width of [764, 300]) {
-      for (const attributes of [{}, { tokens: 32, clip: 16 }, { tokens: 24, causal: true, query: 23 }, { tokens: 2, clip: 0 }]) {
+      for (const attributes of [
+        {},
+        { tokens: 32, clip: 16 },
+        { tokens: 24, causal: true, query: 23 },
+        { tokens: 2, clip: 0 },
+      ]) {
         const state = figureState("relate", { view, ...attributes });
         const back = record(relate, state, width);
         expect(overlaps(back), `${width} ${JSON.stringify(attributes)}`).toEqual([]);

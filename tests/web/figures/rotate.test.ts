@@ -10,7 +10,8 @@ beforeAll(() => ready());
 type Pair = [number, number];
 const pairsOf = (dim: number, layout: string): Pair[] =>
   Array.from({ length: dim / 2 }, (_, i): Pair => (layout === "half" ? [i, i + dim / 2] : [2 * i, 2 * i + 1]));
-const seeded = (dim: number, seed = 0): [number[], number[]] => randomNormal([2, dim], { seed }).tolist() as [number[], number[]];
+const seeded = (dim: number, seed = 0): [number[], number[]] =>
+  randomNormal([2, dim], { seed }).tolist() as [number[], number[]];
 
 // x turned to position t: columns a, b of pair i times e^(i t omega).
 function turned(x: readonly number[], t: number, layout: string, base = 10000): number[] {
@@ -28,7 +29,8 @@ const norm = (x: readonly number[]): number => Math.sqrt(dot(x, x));
 // cat(f, f) or repeat(f, 2) as the table of angles, whatever the pairs of the rotation are.
 function mixed(x: readonly number[], t: number, rotation: string, base = 10000): number[] {
   const half = x.length / 2;
-  const frequency = (c: number): number => base ** ((-2 * (rotation === "half" ? Math.floor(c / 2) : c % half)) / x.length);
+  const frequency = (c: number): number =>
+    base ** ((-2 * (rotation === "half" ? Math.floor(c / 2) : c % half)) / x.length);
   const out = [...x];
   for (const [a, b] of pairsOf(x.length, rotation)) {
     out[a] = x[a]! * Math.cos(t * frequency(a)) - x[b]! * Math.sin(t * frequency(a));
@@ -81,7 +83,9 @@ describe("pairs", () => {
 
 describe("scores", () => {
   it.each(["interleaved", "half"])("are those of the offset, %s", (layout) => {
-    const { data } = rotate.array!(figureState("rotate", { view: "scores", dim: 10, layout, positions: 12, "token-seed": 3 }));
+    const { data } = rotate.array!(
+      figureState("rotate", { view: "scores", dim: 10, layout, positions: 12, "token-seed": 3 }),
+    );
     const [q, k] = seeded(10, 3);
     for (let m = 0; m < 12; m++) {
       for (let n = 0; n < 12; n++) {
@@ -95,7 +99,11 @@ describe("scores", () => {
     const [q, k] = seeded(8);
     const score = (dot(turned(q, 5, "interleaved"), k) / Math.sqrt(8)).toFixed(4).replace("-", "\u2212");
     expect(readings({ m: 9, n: 4 })).toEqual([
-      ["m", "9"], ["n", "4"], ["m \u2212 n", "+5"], ["score", score], ["score at (10, 5)", score],
+      ["m", "9"],
+      ["n", "4"],
+      ["m \u2212 n", "+5"],
+      ["score", score],
+      ["score at (10, 5)", score],
     ]);
     expect(readings({ m: 31, n: 4, view: "scores" })[4]![0]).toBe("score at (30, 3)");
     expect(readings({ m: 31, n: 0 })).toHaveLength(4);
@@ -103,18 +111,23 @@ describe("scores", () => {
 
   it("show the diagonal of the cursor through the middle of its cells", () => {
     const back = record(rotate, figureState("rotate", { view: "scores", positions: 20, m: 12, n: 5 }));
-    const [, x = 0, y = 0, w = 0, h = 0] = /heatMap ([\d.]+),([\d.]+) ([\d.]+)x([\d.]+) 20 x 20/.exec(
-      back.operations.find((op) => op.startsWith("heatMap"))!)!.map(Number);
+    const [, x = 0, y = 0, w = 0, h = 0] = /heatMap ([\d.]+),([\d.]+) ([\d.]+)x([\d.]+) 20 x 20/
+      .exec(back.operations.find((op) => op.startsWith("heatMap"))!)!
+      .map(Number);
     const line = back.paths[back.paths.length - 1]!;
-    expect([(line[0]! - x) / w, (line[1]! - y) / h, (line[2]! - x) / w, (line[3]! - y) / h].map((v) => v.toFixed(2))).toEqual(
-      [0, 7 / 20, 13 / 20, 1].map((v) => v.toFixed(2)));
+    expect(
+      [(line[0]! - x) / w, (line[1]! - y) / h, (line[2]! - x) / w, (line[3]! - y) / h].map((v) => v.toFixed(2)),
+    ).toEqual([0, 7 / 20, 13 / 20, 1].map((v) => v.toFixed(2)));
   });
 });
 
 describe("layouts", () => {
   it("gives the known norms of a table in halves under an interleaved rotation", () => {
     const read = readings({ view: "layouts", dim: 4, q: "1 2 3 4", k: "1, 2, 3, 4", m: 1, n: 0 });
-    expect(read.slice(5)).toEqual([["norm of q, right", "5.477226"], ["mixed", "4.962817"]]);
+    expect(read.slice(5)).toEqual([
+      ["norm of q, right", "5.477226"],
+      ["mixed", "4.962817"],
+    ]);
     const caption = rotate.caption(figureState("rotate", { view: "layouts" }));
     expect(caption).toContain("[1, 2, 3, 4] at position 1 keeps its norm 5.477226, mixed it has 4.962817.");
     expect(caption).toMatch(/^Mixed up: the norm of the query, .* runs from .* so the offset alone no longer decides/);
@@ -130,7 +143,10 @@ describe("layouts", () => {
       }
     }
     const state = figureState("rotate", { view: "layouts", dim: 8, layout, positions: 9, m: 6 });
-    const read = rotate.readout(state).slice(5).map(({ value }) => Number(value));
+    const read = rotate
+      .readout(state)
+      .slice(5)
+      .map(({ value }) => Number(value));
     expect(read[0]).toBeCloseTo(norm(q), 5);
     expect(read[1]).toBeCloseTo(norm(mixed(q, 6, layout)), 5);
   });
@@ -162,7 +178,10 @@ describe("all views", () => {
   });
 
   it("give programs that make the same numbers", () => {
-    for (const attributes of [{ dim: 6, base: 500 }, { dim: 4, q: "1 2 3 4", k: "0 1 0 -1", layout: "half" }]) {
+    for (const attributes of [
+      { dim: 6, base: 500 },
+      { dim: 4, q: "1 2 3 4", k: "0 1 0 -1", layout: "half" },
+    ]) {
       const state = figureState("rotate", { view: "scores", positions: 9, ...attributes });
       expect([...runCode(rotate.code!(state).javascript, "scores").data]).toEqual([...rotate.array!(state).data]);
     }
