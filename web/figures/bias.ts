@@ -182,8 +182,8 @@ export const bias = defineFigure<Model>({
       ? `Curves of the ${model.title} bias over the offset from query to key, one for each of ` +
         `${count(model.heads, "head")}. ${profilesCaption(model)}`
       : `Heat map of the ${model.title} bias of head ${model.head + 1} of ${model.heads}: queries down, keys across, ` +
-        `${count(model.positions, "position")}${model.causal ? ", keys after the query masked" : ""}. Values run from ` +
-        `${ends(model.matrix)}.`,
+        `${count(model.positions, "position")}${model.causal ? ", keys after the query masked" : ""}. Values run ` +
+        `from ${ends(model.matrix)}.`,
 
   table: ({ model, view }) => {
     const { positions, heads, offsets } = model;
@@ -423,7 +423,8 @@ function codeOf(values: Values, model: Model, view: string): Code {
   const call =
     view === "profiles"
       ? `bias(${made}, { queries: [${positions - 1}], keys: ${offsets} });  // [${heads}, 1, ${offsets}]`
-      : `bias(${made}, { queries: ${positions}, keys: ${positions}, heads: [${head}] });  // [1, ${positions}, ${positions}]`;
+      : `bias(${made}, { queries: ${positions}, keys: ${positions}, heads: [${head}] });  ` +
+        `// [1, ${positions}, ${positions}]`;
   const javascript = `import { bias, ${scheme} } from "posenc";\n\nconst b = ${call}\n`;
   const numpy = numpyOf(model);
   return numpy === undefined ? { javascript } : { javascript, numpy };

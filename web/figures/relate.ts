@@ -159,8 +159,8 @@ export const relate = defineFigure<Model>({
     const { model } = state;
     if (!showsRows(state)) {
       return (
-        "What the scheme adds to the score of each pair, for random queries and keys. The bars are the row of the query, " +
-        "the curve the column of the key."
+        "What the scheme adds to the score of each pair, for random queries and keys. The bars are the row of the " +
+        "query, the curve the column of the key."
       );
     }
     const shared = model.rows

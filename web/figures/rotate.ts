@@ -195,13 +195,13 @@ export const rotate = defineFigure<Model>({
     if (view === "layouts" && model.mixUp) return mixUpWords(model.mixUp);
     if (view === "pairs") {
       return (
-        "Every pair of columns is a hand that its position turns, the query\u2019s by m and the key\u2019s by n. Move both " +
-        "by one and the angle between them stays, pair by pair: so does the score."
+        "Every pair of columns is a hand that its position turns, the query\u2019s by m and the key\u2019s by n. Move " +
+        "both by one and the angle between them stays, pair by pair: so does the score."
       );
     }
     return (
-      "The same query and key at every pair of positions. The score sees m \u2212 n only: along each diagonal it is the " +
-      "same, as the dashed one through the cursor shows."
+      "The same query and key at every pair of positions. The score sees m \u2212 n only: along each diagonal it is " +
+      "the same, as the dashed one through the cursor shows."
     );
   },
 
@@ -218,10 +218,10 @@ export const rotate = defineFigure<Model>({
       const write = (value: number | undefined): string => book(value ?? Number.NaN, { decimals: 6 });
       return [
         ...where,
-        { label: "score, right", value: book(right.scores[at] as number, { decimals: 4, signed: true }) },
-        { label: "mixed", value: book(mixed.scores[at] as number, { decimals: 4, signed: true }) },
-        { label: "norm of q, right", value: write(right.norms[row]) },
-        { label: "mixed", value: write(mixed.norms[row]) },
+        { label: "score", value: book(right.scores[at] as number, { decimals: 4, signed: true }) },
+        { label: "mixed score", value: book(mixed.scores[at] as number, { decimals: 4, signed: true }) },
+        { label: "norm of q", value: write(right.norms[row]) },
+        { label: "mixed norm", value: write(mixed.norms[row]) },
       ];
     }
     const score = (r: number, c: number): string =>

@@ -125,8 +125,8 @@ describe("layouts", () => {
   it("gives the known norms of a table in halves under an interleaved rotation", () => {
     const read = readings({ view: "layouts", dim: 4, q: "1 2 3 4", k: "1, 2, 3, 4", m: 1, n: 0 });
     expect(read.slice(5)).toEqual([
-      ["norm of q, right", "5.477226"],
-      ["mixed", "4.962817"],
+      ["norm of q", "5.477226"],
+      ["mixed norm", "4.962817"],
     ]);
     const caption = rotate.caption(figureState("rotate", { view: "layouts" }));
     expect(caption).toContain("[1, 2, 3, 4] at position 1 keeps its norm 5.477226, mixed it has 4.962817.");
