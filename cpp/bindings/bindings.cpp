@@ -298,11 +298,19 @@ std::string text() { return said; }
 
 std::string catalogue_text() { return describe(); }
 
+#define TEXT_OF(x) #x
+#define VERSION(major, minor, patch) TEXT_OF(major) "." TEXT_OF(minor) "." TEXT_OF(patch)
+constexpr char kCompiler[] = "Emscripten " VERSION(__EMSCRIPTEN_major__, __EMSCRIPTEN_minor__, __EMSCRIPTEN_tiny__)
+    ", clang " VERSION(__clang_major__, __clang_minor__, __clang_patchlevel__);
+#undef VERSION
+#undef TEXT_OF
+
+// {version, compiler, lanes}: what info() shows.
 std::string about() {
   std::string json = "{\"version\":";
   append_json(json, std::string_view(POSENC_VERSION));
   json += ",\"compiler\":";
-  append_json(json, std::string_view("clang " __clang_version__));
+  append_json(json, std::string_view(kCompiler));
   json += ",\"lanes\":";
   append_json(json, std::string_view(simd::kBackend));
   return json + "}";
