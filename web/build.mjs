@@ -271,9 +271,10 @@ function notices(metafiles) {
   }
   const parts = [
     "The bundles of posenc contain parts of these works.",
-    "Emscripten's runtime and musl (MIT; https://emscripten.org), libc++ (Apache 2.0 with LLVM exceptions), " +
-      "Eigen (MPL 2.0; https://eigen.tuxfamily.org).",
+    "Emscripten's runtime and musl (MIT; https://emscripten.org), libc++ (Apache 2.0 with LLVM exceptions).",
   ];
+  const core = filesUnder(join(kRoot, "cpp")).map((file) => readFileSync(file, "utf8"));
+  if (core.some((text) => text.includes("#include <Eigen/"))) parts.push("Eigen (MPL 2.0; https://eigen.tuxfamily.org).");
   for (const name of [...packages].sort()) {
     const folder = join(kRoot, "node_modules", name);
     const file = readdirSync(folder).find((entry) => /^licen[cs]e/i.test(entry));
