@@ -158,6 +158,7 @@ TEST_CASE("rotate: schemes compose left to right and come undone in reverse") {
   call.inverse = true;
   REQUIRE(rotate(call, y.data(), back.data()).ok());
   for (std::size_t n = 0; n < 24; ++n) CHECK(back[n] == Approx(x[n]).epsilon(0).margin(1e-14));
+  call.batch = 1;
   call.width = 6;
   CHECK(rotate(call, x.data(), y.data()).code == Code::kShapeMismatch);
 }
