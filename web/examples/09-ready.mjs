@@ -1,5 +1,5 @@
-// Everything is synchronous. Where a page's policy forbids WebAssembly, await ready() once: it loads the same C++ as plain
-// JavaScript, and the numbers keep their bits. Here that build is asked for.
+// Everything is synchronous. Where a page's policy forbids WebAssembly, await ready() once: it loads the same C++ as
+// plain JavaScript, and the numbers keep their bits. Here that build is asked for.
 import { encode, info, init, ready, sinusoidal } from "posenc";
 
 init({ backend: "js" });

@@ -8,7 +8,15 @@ console.log(scheme.rotaryDim, Object.isFrozen(scheme));
 //> 128 true
 
 const text = JSON.stringify(scheme);
-console.log(text);
-//> {"slot":"rotate","name":"rope","dim":128,"base":500000,"layout":"half","rotaryDim":128,"scaling":{"type":"linear","factor":4}}
+console.log(JSON.parse(text));
+//> {
+//>   slot: 'rotate',
+//>   name: 'rope',
+//>   dim: 128,
+//>   base: 500000,
+//>   layout: 'half',
+//>   rotaryDim: 128,
+//>   scaling: { type: 'linear', factor: 4 }
+//> }
 console.log(String(fromJSON(JSON.parse(text))) === String(scheme));
 //> true

@@ -139,9 +139,10 @@ describe("biases and indices", () => {
           );
           matrix.forEach((rows, h) =>
             rows.forEach((row, i) =>
-              row.forEach((b, j) =>
-                expect(Math.abs(b - wanted[h]![i]![j]!)).toBeLessThanOrEqual(Math.abs(wanted[h]![i]![j]!) * 1.3e-7 + 1e-44),
-              ),
+              row.forEach((b, j) => {
+                const exact = wanted[h]![i]![j]!;
+                expect(Math.abs(b - exact)).toBeLessThanOrEqual(Math.abs(exact) * 1.3e-7 + 1e-44);
+              }),
             ),
           );
           expect(matrix.map((rows) => rows.length)).toEqual(Array(heads).fill(queries.length));
