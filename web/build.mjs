@@ -225,8 +225,8 @@ async function bundles(entries, { analyse = false } = {}) {
     plugins: [modulePlugin({ inlined: false, fallback: "./fallback.js" })],
   });
 
-  // The classic script: one global, the elements defined, everything in it but renderPNG, whose letters weigh a third as
-  // much as all the rest; pages have canvases to make a PNG with.
+  // The classic script: one global, the elements defined, everything in it but renderPNG, whose letters weigh a third
+  // as much as all the rest; pages have canvases to make a PNG with.
   const own = existsSync(source("classic"));
   const parts = [
     `export * from "./index.js";`,

@@ -42,7 +42,8 @@ export function pageHeight(
   const measuring = new Surface(backEnd, theme, width, 0);
   const rows = readoutRows(measuring, figure.readout(state)).length;
   const lines = captionLines(measuring, figure, state).length;
-  return titleSpace(measuring, figure, state) + figure.height(state, width) + readoutHeight + 18 * rows + captionLine * lines;
+  const space = titleSpace(measuring, figure, state) + figure.height(state, width) + readoutHeight;
+  return space + 18 * rows + captionLine * lines;
 }
 
 /** Draws the whole page; the surface is as high as pageHeight() says. */

@@ -1,5 +1,5 @@
-// Which share of each pixel a shape covers: sixteen lines a row of pixels, exact along each line, by the nonzero winding
-// rule. Sums and products in a fixed order only, so every engine finds the same bits.
+// Which share of each pixel a shape covers: sixteen lines a row of pixels, exact along each line, by the nonzero
+// winding rule. Sums and products in a fixed order only, so every engine finds the same bits.
 
 const linesPerRow = 16;
 
@@ -97,7 +97,9 @@ export class Coverage {
           if ((end[edge] as number) > line) active[kept++] = edge;
         }
         busy = kept;
-        while (next < count && (first[order[next] as number] as number) <= line) active[busy++] = order[next++] as number;
+        while (next < count && (first[order[next] as number] as number) <= line) {
+          active[busy++] = order[next++] as number;
+        }
         // Nearly sorted from the line before.
         for (let i = 0; i < busy; i++) {
           const edge = active[i] as number;

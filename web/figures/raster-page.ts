@@ -13,9 +13,9 @@ export interface RenderPixelsOptions extends RenderOptions {
 const mostPixels = 1 << 26;
 
 /**
- * The figure with its title, read-out and caption as a PNG file: `renderPNG("embed", {positions: 96, dim: 64})`. Takes the
- * attributes of the element of that name; the same call gives the same bytes everywhere. Throws a sentence where the figure
- * cannot be drawn.
+ * The figure with its title, read-out and caption as a PNG file: `renderPNG("embed", {positions: 96, dim: 64})`. Takes
+ * the attributes of the element of that name; the same call gives the same bytes everywhere. Throws a sentence where
+ * the figure cannot be drawn.
  */
 export function renderPNG(
   figure: string,

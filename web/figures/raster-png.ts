@@ -11,8 +11,8 @@ function internationalText(keyword: string, text: string): Uint8Array {
 }
 
 /**
- * A PNG of red, green, blue pixels, row by row; `ratio` of them make a CSS pixel, which tells programs how large to show
- * it. `title` and `description` go along as text.
+ * A PNG of red, green, blue pixels, row by row; `ratio` of them make a CSS pixel, which tells programs how large to
+ * show it. `title` and `description` go along as text.
  */
 export function encodePicture(
   pixels: Uint8Array,

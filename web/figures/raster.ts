@@ -1,5 +1,5 @@
-// The raster back end: draws into an array of pixels by itself, so that a picture has the same bits in every browser and
-// in Node. What it draws, and where it snaps to pixels, is what canvas.ts does.
+// The raster back end: draws into an array of pixels by itself, so that a picture has the same bits in every browser
+// and in Node. What it draws, and where it snaps to pixels, is what canvas.ts does.
 import { parseHex, type Rgb } from "./colour.js";
 import { Coverage } from "./raster-coverage.js";
 import { letterContours, lettersWidth } from "./raster-letters.js";
@@ -118,7 +118,8 @@ export class RasterBackEnd implements BackEnd {
       const line = { x: startX + along * cos, y: startY + along * sin, cos, sin };
       along += widths[i] as number;
       if (!Number.isFinite(line.x + line.y)) return;
-      letterContours(run.text, size, run.bold ?? style.bold === true, line, (contour) => this.coverage.contour(contour));
+      const bold = run.bold ?? style.bold === true;
+      letterContours(run.text, size, bold, line, (contour) => this.coverage.contour(contour));
       this.paint(run.ink ?? style.ink ?? "grey", {});
     });
   }
