@@ -7,10 +7,8 @@
 #include "attention/buffer.h"
 #include "attention/operands.h"
 #include "attention/visibility.h"
-#include "kernels/online_softmax.h"
 #include "kernels/scan.h"
-#include "kernels/score_tile.h"
-#include "kernels/value_tile.h"
+#include "kernels/tile_kernels.h"
 #include "simd/math.h"
 
 namespace posenc {
@@ -410,7 +408,7 @@ class Run {
       const float* q = call_.q + (matrix_row + group.first) * d_;
       if (Status status = pack_queries(q, head, block.origin, &group, live); !status.ok()) return status;
     }
-    score_tile(key_panels_.get() + (block.first + first) * d_, group.q, d_, (rows + 3) / 4, s0);
+    kTileKernels.score(key_panels_.get() + (block.first + first) * d_, group.q, d_, (rows + 3) / 4, s0);
     bool checked = !(static_cast<double>(group.magnitude) * block.magnitude * real(d_) < kSafe);
     if (full_) {
       write(call_.trace.content, group, block, matrix_row, first, last, s);
@@ -456,7 +454,7 @@ class Run {
     if (extent != Visibility::Extent::kAll) hide(lanes, first, last, s);
 
     float largest[kLanes], alpha[kLanes];
-    add_and_find_largest(s0, bias, rows, largest);
+    kTileKernels.find_largest(s0, bias, rows, largest);
     if (operands_.inputs_finite) {
       for (int l = 0; l < group.live; ++l) {
         if (largest[l] == kInfinity) return refuse_overflow(group, head, block.first + first, l);
@@ -472,11 +470,11 @@ class Run {
       write_unseen(call_.weights, group, block, matrix_row, last, block.count);
     }
 
-    softmax_tile(s0, rows, largest, group.m, group.l, alpha);
+    kTileKernels.softmax(s0, rows, largest, group.m, group.l, alpha);
     if (!call_.relate.empty()) accumulate_relations(relation, group, alpha, s);
     const float* values = value_panels_.get() + block.first * channels_ + 4 * first;
     if (operands_.values_finite) {
-      value_tile(values, block.count, s0, rows, channels_ / 4, alpha, group.o);
+      kTileKernels.value(values, block.count, s0, rows, channels_ / 4, alpha, group.o);
     } else {
       value_tile_guarded(values, block.count, s0, lanes + first, rows, channels_ / 4, alpha, group.o);
     }
@@ -536,7 +534,7 @@ class Run {
     pack_panels(keys_of(b, kv_head) + block.first * d_, d_, block.count, d_, raw_panels_.get());
     // Scaled before the product, as the rotated queries are.
     for (std::size_t i = 0; i < d_ * kQueries; ++i) scaled_[i] = group.raw[i] * scale_;
-    score_tile(raw_panels_.get(), scaled_.get(), d_, (block.count + 3) / 4, unrotated_.get());
+    kTileKernels.score(raw_panels_.get(), scaled_.get(), d_, (block.count + 3) / 4, unrotated_.get());
     write(call_.trace.unrotated, group, block, matrix_row, 0, block.count, unrotated_.get());
   }
 

@@ -27,11 +27,7 @@ void Visibility::describe(QueryBlock& block) const {
 
 Visibility::Extent Visibility::extent(const QueryBlock& queries, const KeyBlock& keys) const {
   if (!keys.some_allowed) return Extent::kNone;
-  // Rounded differences are monotone in both operands, so the extremes speak for all pairs.
-  if (static_cast<double>(keys.first) >= prefix_length &&
-      ((causal && keys.least_order > queries.largest_order) ||
-       queries.least_order - keys.largest_order > window_left ||
-       keys.least_order - queries.largest_order > window_right)) {
+  if (static_cast<double>(keys.first) >= prefix_length && none_in_order(queries, keys.least_order, keys.largest_order)) {
     return Extent::kNone;
   }
   const bool prefixed = static_cast<double>(keys.first + keys.count) <= prefix_length;
@@ -50,10 +46,9 @@ void Visibility::rows(const QueryBlock& queries, const KeyBlock& keys, std::uint
     const double order = key_order[key];
     std::uint8_t seen = 0;
     if (allowed(key)) {
-      if (static_cast<double>(key) < prefix_length ||
-          (in_order(queries.least_order, order) && in_order(queries.largest_order, order))) {
+      if (static_cast<double>(key) < prefix_length || all_in_order(queries, order)) {
         seen = 0xff;
-      } else {
+      } else if (!none_in_order(queries, order, order)) {
         for (int l = 0; l < kLanes; ++l) seen = static_cast<std::uint8_t>(seen | in_order(queries.order[l], order) << l);
       }
     }

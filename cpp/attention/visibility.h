@@ -52,6 +52,14 @@ class Visibility {
   bool in_order(double query, double key) const {
     return (!causal || key <= query) && query - key <= window_left && key - query <= window_right;
   }
+  // Rounded differences are monotone in both operands, so the extremes speak for all pairs.
+  bool all_in_order(const QueryBlock& queries, double key) const {
+    return in_order(queries.least_order, key) && in_order(queries.largest_order, key);
+  }
+  bool none_in_order(const QueryBlock& queries, double least_key, double largest_key) const {
+    return (causal && least_key > queries.largest_order) || queries.least_order - largest_key > window_left ||
+           least_key - queries.largest_order > window_right;
+  }
 };
 
 }  // namespace posenc

@@ -1,0 +1,7 @@
+#include "kernels/tile_kernels.h"
+
+namespace posenc {
+
+const TileKernels kTileKernels = {score_tile, add_and_find_largest, softmax_tile, value_tile};
+
+}  // namespace posenc
