@@ -13,7 +13,8 @@ set_target_properties(${module} PROPERTIES SUFFIX ".mjs")
 target_compile_options(${module} PRIVATE -Oz)
 target_compile_definitions(${module} PRIVATE POSENC_VERSION="${posenc_version}")
 target_link_libraries(${module} PRIVATE posenc)
-# No evaluated strings (policies forbid them), no file system, no guess at where the bytes lie: the caller hands them in.
+# No evaluated strings (policies forbid them), no file system, no guess at where the bytes lie: the caller hands them
+# in.
 target_link_options(${module} PRIVATE --bind --no-entry -O3 -fno-exceptions -fno-rtti
   -sENVIRONMENT=web,worker -sDYNAMIC_EXECUTION=0 -sFILESYSTEM=0 -sMODULARIZE=1 -sEXPORT_ES6=1
   -sALLOW_MEMORY_GROWTH=1 -sINITIAL_MEMORY=2097152 -sTOTAL_STACK=524288 -sMALLOC=emmalloc

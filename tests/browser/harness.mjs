@@ -40,7 +40,8 @@ export function serveFolder(folder, { policy, headers = {}, extra = {} } = {}) {
 export const fileAddress = (path) => pathToFileURL(path).href;
 
 /**
- * Opens an address in a page of its own. `faults` gathers console errors and warnings, uncaught errors, failed requests and
+ * Opens an address in a page of its own. `faults` gathers console errors and warnings, uncaught errors, failed requests
+ * and
  * policy violations; `requests` every address asked for, with `late` those after the load event.
  */
 export async function open(

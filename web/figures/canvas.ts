@@ -137,7 +137,8 @@ export class CanvasBackEnd implements BackEnd {
     this.context.drawImage(this.tile(map, width * this.ratio, height * this.ratio, table), x, y, width, height);
   }
 
-  // The map at one pixel a cell, or fewer where there is no room. Kept while its values live, so that a cursor that moves
+  // The map at one pixel a cell, or fewer where there is no room. Kept while its values live, so that a cursor that
+  // moves
   // over a large map colours nothing anew.
   private tile(map: HeatMap, width: number, height: number, table: Uint8Array): HTMLCanvasElement {
     const key = JSON.stringify([map.rows, map.columns, map.scale, Math.floor(width), Math.floor(height)]);

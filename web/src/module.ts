@@ -109,7 +109,8 @@ export function init(options: InitOptions = {}): void {
 
 /**
  * Makes the synchronous functions work where they cannot work at once: compiles asynchronously (where the engine
- * refuses synchronous compilation, and everywhere without holding up the page), and loads the plain-JavaScript build where
+ * refuses synchronous compilation, and everywhere without holding up the page), and loads the plain-JavaScript build
+ * where
  * WebAssembly or SIMD is refused or fails its self-test. Resolves at once when the core runs already. Rejects with
  * `unsupported` if neither can be had.
  */

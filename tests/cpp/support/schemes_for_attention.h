@@ -194,7 +194,8 @@ class PoweredTurn : public posenc::Rotate {
   bool local_;
 };
 
-// Multiplies channel c by 1 + c times a factor of the side, which does not commute with a turn: shows the order of a list
+// Multiplies channel c by 1 + c times a factor of the side, which does not commute with a turn: shows the order of a
+// list
 // of rotations.
 class ChannelFactor : public posenc::Rotate {
  public:

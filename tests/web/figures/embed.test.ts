@@ -1,4 +1,5 @@
-// <posenc-embed> as recorded: its curves are the paper's formula (computed here in double), its cells are where they show.
+// <posenc-embed> as recorded: its curves are the paper's formula (computed here in double), its cells are where they
+// show.
 import { beforeAll, describe, expect, it } from "vitest";
 import { ready } from "../../../web/src/index.js";
 import { embed } from "../../../web/figures/embed.js";
