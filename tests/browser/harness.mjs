@@ -104,7 +104,10 @@ export async function drawAll(page) {
   });
 }
 
-/** For each figure: how many colours its canvas has, the share of pixels that are not its commonest colour, its fault. */
+/**
+ * For each figure: how many colours its canvas has, the share of pixels that are not its commonest colour, its fault, and
+ * its words.
+ */
 export function inspectFigures(page) {
   return page.evaluate(() =>
     [...document.querySelectorAll("*")]

@@ -153,7 +153,8 @@ describe("generated files", () => {
         gen,
         `
       import { invented } from "./schemes.gen.js";
-      const scheme = invented({ heads: 2, kind: "power", list: [1, 2], table: false, scaling: { type: "linear", factor: 2 } });
+      const scheme = invented({ heads: 2, kind: "power", list: [1, 2], table: false,
+        scaling: { type: "linear", factor: 2 } });
       const heads: number = scheme.heads;
       const kind: "log" | "power" = scheme.kind;
       const factor: number = scheme.scaling.factor;

@@ -355,7 +355,9 @@ describe("the tree", () => {
   });
 
   it("keeps lines of code within 120 columns", () => {
-    const sources = tracked.filter((path) => /\.(h|cpp|def|ts|mjs|cmake)$/.test(path) && !path.endsWith(".gen.ts"));
+    // Generated code is as wide as it is, and style.ts is a style sheet.
+    const other = /\.gen\.ts$|^web\/figures\/style\.ts$/;
+    const sources = tracked.filter((path) => /\.(h|cpp|def|ts|mjs|cmake)$/.test(path) && !other.test(path));
     // A string, a template or a pattern that is long by itself stays in one piece.
     const literal = /(["'`])(?:(?!\1).){50,}\1|\/(?![/*]).{40,}\/|`[^`]{50,}$|^[^`]*`\W*$/;
     const wide = sources.flatMap((path) =>

@@ -103,7 +103,8 @@ describe("a good script", () => {
       const rows = (tensor) => tensor.tolist();
       console.log(JSON.stringify({
         three: rows(encode(sinusoidal({ dim: 4 }), [3])),
-        cat: rows(embed([[0.2, -0.5, 0.8, 0.1], [-0.3, 0.4, 0.2, -0.6], [0.7, 0.1, -0.4, 0.3]], sinusoidal({ dim: 4 }))),
+        cat: rows(embed([[0.2, -0.5, 0.8, 0.1], [-0.3, 0.4, 0.2, -0.6], [0.7, 0.1, -0.4, 0.3]],
+          sinusoidal({ dim: 4 }))),
         slope: rows(bias(alibi({ heads: 8 }), { queries: [1], keys: [0] })),
         turned: rows(rotate([[1, 0]], rope({ dim: 2 }), { positions: [Math.PI / 2] })),
         even: rows(attention([[1, 0], [0, 1]], [[0, 0], [0, 0]], [[2, 4], [6, 8]]).out),
@@ -163,10 +164,11 @@ describe("a good script", () => {
       init({ backend: "${backend}" });
       await ready();
       const hash = createHash("sha256");
-      const add = (tensor) => hash.update(new Uint8Array(tensor.data.buffer, tensor.data.byteOffset, tensor.data.byteLength));
+      const add = ({ data }) => hash.update(new Uint8Array(data.buffer, data.byteOffset, data.byteLength));
       add(encode(sinusoidal({ dim: 64 }), [-3, 0, 0.5, 7, 2 ** 40]));
       const [q, k, v] = [1, 2, 3].map((seed) => randomNormal([4, 37, 16], { seed }));
-      for (const options of [{ causal: true, bias: alibi({ heads: 4 }) }, { rotate: rope({ dim: 16 }) }, { relate: shaw({ dim: 16, clip: 4, seed: 5 }), window: 9 }]) {
+      for (const options of [{ causal: true, bias: alibi({ heads: 4 }) }, { rotate: rope({ dim: 16 }) },
+        { relate: shaw({ dim: 16, clip: 4, seed: 5 }), window: 9 }]) {
         const { out, weights, lse } = attention(q, k, v, { ...options, weights: true });
         add(out); add(weights); add(lse);
       }
@@ -188,7 +190,8 @@ describe("a good script", () => {
       WebAssembly.Module = class { constructor() { compiled++; } };
       const posenc = await import("posenc");
       const after = Object.getOwnPropertyNames(globalThis).filter((name) => !before.has(name));
-      console.log(JSON.stringify([after, compiled, process.listenerCount("uncaughtException"), process.listenerCount("unhandledRejection"), Object.keys(posenc).length > 20]));
+      console.log(JSON.stringify([after, compiled, process.listenerCount("uncaughtException"),
+        process.listenerCount("unhandledRejection"), Object.keys(posenc).length > 20]));
     `);
     expect(stderr).toBe("");
     expect(JSON.parse(stdout)).toEqual([[], 0, 0, 0, true]);
@@ -222,13 +225,15 @@ describe("a bad script", () => {
     const { status, stdout, stderr } = node(`
       import { PosencError, alibi, attention, encode, rope, sinusoidal } from "posenc";
       const told = [];
-      const tries = [() => alibi({ heads: 0 }), () => alibi({ head: 8 }), () => attention([[1]], [[1]], [[1]], { bias: rope({ dim: 2 }) }),
+      const tries = [() => alibi({ heads: 0 }), () => alibi({ head: 8 }),
+        () => attention([[1]], [[1]], [[1]], { bias: rope({ dim: 2 }) }),
         () => encode(sinusoidal({ dim: 4 }), [NaN]), () => encode(alibi({ heads: 2 }), 4)];
       for (const attempt of tries) {
         try { attempt(); told.push("no error"); }
         catch (error) {
           const { code, argument, given, allowed, message } = error;
-          told.push({ ours: error instanceof PosencError, range: error instanceof RangeError, type: error instanceof TypeError, code, argument, given, allowed, message });
+          told.push({ ours: error instanceof PosencError, range: error instanceof RangeError, type: error instanceof TypeError,
+            code, argument, given, allowed, message });
         }
       }
       told.push(encode(sinusoidal({ dim: 2 }), [0]).tolist());
@@ -262,12 +267,14 @@ describe("a bad script", () => {
     writeFileSync(
       join(folder, "consumer.ts"),
       `
-      import { alibi, attention, encode, rope, rotate, schemes, shaw, sinusoidal, PosencError, type Tensor } from "posenc";
+      import { PosencError, type Tensor } from "posenc";
+      import { alibi, attention, encode, rope, rotate, schemes, shaw, sinusoidal } from "posenc";
       import "posenc/elements";
       import { renderSVG } from "posenc/render";
       const q = [[1, 2], [3, 4]];
       const table: Tensor = encode(sinusoidal({ dim: 4, layout: "half" }), 4);
-      const out: Tensor = attention(q, q, q, { causal: true, rotate: rope({ dim: 2 }), bias: alibi({ heads: 1 }), relate: shaw({ dim: 2, clip: 2 }) }).out;
+      const out: Tensor = attention(q, q, q, { causal: true, rotate: rope({ dim: 2 }), bias: alibi({ heads: 1 }),
+        relate: shaw({ dim: 2, clip: 2 }) }).out;
       const heads: number = alibi({ heads: 8 }).heads;
       const svg: string = renderSVG("embed", {});
       const names: string[] = schemes.map((scheme) => scheme.name);

@@ -97,7 +97,8 @@ function followSentence(): void {
   const update = () => {
     const sentence = input.value.trim();
     const words = sentence.split(/\s+/).filter(Boolean);
-    element("sentence-count").textContent = words.length === 0 ? "No word yet." : words.length === 1 ? "One word." : `${words.length} words.`;
+    element("sentence-count").textContent =
+      words.length === 0 ? "No word yet." : words.length === 1 ? "One word." : `${words.length} words.`;
     if (words.length > 0) for (const figure of followers) figure.setAttribute("sentence", sentence);
   };
   input.addEventListener("input", update);
