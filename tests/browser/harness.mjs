@@ -105,8 +105,8 @@ export async function drawAll(page) {
 }
 
 /**
- * For each figure: how many colours its canvas has, the share of pixels that are not its commonest colour, its fault, and
- * its words.
+ * For each figure: how many colours its canvas has, the share of pixels that are not its commonest colour, its
+ * fault and its words.
  */
 export function inspectFigures(page) {
   return page.evaluate(() =>

@@ -232,8 +232,8 @@ describe("a bad script", () => {
         try { attempt(); told.push("no error"); }
         catch (error) {
           const { code, argument, given, allowed, message } = error;
-          told.push({ ours: error instanceof PosencError, range: error instanceof RangeError, type: error instanceof TypeError,
-            code, argument, given, allowed, message });
+          told.push({ ours: error instanceof PosencError, range: error instanceof RangeError,
+            type: error instanceof TypeError, code, argument, given, allowed, message });
         }
       }
       told.push(encode(sinusoidal({ dim: 2 }), [0]).tolist());

@@ -18,7 +18,7 @@ export const schemes: readonly Descriptor[] = [
       {"name":"order","kind":"choice","sentence":"Which of a pair comes first.","allowed":"\"sin-cos\" or \"cos-sin\"","required":false,"default":"sin-cos","choices":["sin-cos","cos-sin"]},
       {"name":"spacing","kind":"choice","sentence":"Exponents 2i/d as in the paper, or i/(d/2 - 1) as in tensor2tensor's timing signal.","allowed":"\"paper\" or \"timing\"","required":false,"default":"paper","choices":["paper","timing"]},
       {"name":"oddDim","kind":"choice","sentence":"What an odd number of columns means.","allowed":"\"truncate\", \"pad\", \"sentinel\", \"round-up\" or \"reject\"","required":false,"default":"truncate","choices":["truncate","pad","sentinel","round-up","reject"]},
-      {"name":"frequencies","kind":"list","sentence":"Angular frequency of each pair, radians a position, in place of base and spacing.","allowed":"a list [dim / 2] of numbers from -1000000000000 to 1000000000000","required":false,"default":null,"min":-1000000000000,"max":1000000000000,"aboveMin":false,"shape":"[dim / 2]","shown":{"value":0,"min":0,"max":1,"log":false}},
+      {"name":"frequencies","kind":"list","sentence":"Angular frequency of each pair, radians a position, in place of base and spacing.","allowed":"a list [dim / 2] of numbers from -1000000000000 to 1000000000000","required":false,"default":null,"min":-1000000000000,"max":1000000000000,"aboveMin":false,"shape":"[dim / 2]"},
       {"name":"scale","kind":"real","sentence":"Factor of the whole table.","allowed":"a number from 0.000001 to 1000000","required":false,"default":1,"min":0.000001,"max":1000000,"aboveMin":false},
       {"name":"padIndex","kind":"integer","sentence":"Position whose row is zero.","allowed":"an integer from -9007199254740992 to 9007199254740992","required":false,"default":null,"min":-9007199254740992,"max":9007199254740992,"aboveMin":false},
       {"name":"minTimescale","kind":"real","sentence":"First timescale of the timing spacing.","allowed":"a number from 0.000001 to 1000000000000","required":false,"default":1,"min":0.000001,"max":1000000000000,"aboveMin":false},
@@ -39,11 +39,11 @@ export const schemes: readonly Descriptor[] = [
     formula: "\\langle R(m)\\,q,\\; R(n)\\,k \\rangle,\\quad R(t)_i = \\begin{pmatrix} \\cos t\\omega_i & -\\sin t\\omega_i \\\\ \\sin t\\omega_i & \\cos t\\omega_i \\end{pmatrix},\\quad \\omega_i = \\mathrm{base}^{-2i/d}",
     reference: "Su et al. 2021, RoFormer: Enhanced Transformer with Rotary Position Embedding, section 3.2.2",
     params: [
-      {"name":"dim","kind":"integer","sentence":"Width d of queries and keys.","allowed":"an integer from 2 to 65536","required":true,"default":null,"min":2,"max":65536,"aboveMin":false,"shown":{"value":64,"min":2,"max":128,"log":false}},
+      {"name":"dim","kind":"integer","sentence":"Width d of queries and keys.","allowed":"an integer from 2 to 65536","required":true,"default":null,"min":2,"max":65536,"aboveMin":false,"shown":{"value":64,"min":2,"max":128,"log":false,"step":2}},
       {"name":"base","kind":"real","sentence":"Base of the wavelengths, rope_theta in configs.","allowed":"a number from 1e-12 to 1000000000000","required":false,"default":10000,"min":1e-12,"max":1000000000000,"aboveMin":false,"shown":{"value":10000,"min":2,"max":1000000,"log":true}},
-      {"name":"layout","kind":"choice","sentence":"Which columns make a pair: neighbours (GPT-J, Meta) or columns half the width apart (NeoX, Hugging Face).","allowed":"\"interleaved\" or \"half\"","required":false,"default":"interleaved","choices":["interleaved","half"]},
+      {"name":"layout","kind":"choice","sentence":"Which columns make a pair: neighbours (GPT-J, Meta), or half the width apart (NeoX, Hugging Face).","allowed":"\"interleaved\" or \"half\"","required":false,"default":"interleaved","choices":["interleaved","half"]},
       {"name":"rotaryDim","kind":"integer","sentence":"Columns that turn, the first ones; an even number.","allowed":"an integer from 2 to 65536","required":false,"default":null,"defaultParam":"dim","min":2,"max":65536,"aboveMin":false},
-      {"name":"frequencies","kind":"list","sentence":"Angular frequency of each pair, radians a position, in place of base.","allowed":"a list [rotaryDim / 2] of numbers from -1000000000000 to 1000000000000","required":false,"default":null,"min":-1000000000000,"max":1000000000000,"aboveMin":false,"shape":"[rotaryDim / 2]","shown":{"value":0,"min":0,"max":1,"log":false}},
+      {"name":"frequencies","kind":"list","sentence":"Angular frequency of each pair, radians a position, in place of base.","allowed":"a list [rotaryDim / 2] of numbers from -1000000000000 to 1000000000000","required":false,"default":null,"min":-1000000000000,"max":1000000000000,"aboveMin":false,"shape":"[rotaryDim / 2]"},
       {"name":"scaling.type","kind":"choice","sentence":"Rule that stretches the wavelengths beyond the trained length.","allowed":"\"none\", \"linear\" or \"ntk\"","required":false,"default":"none","choices":["none","linear","ntk"]},
       {"name":"scaling.factor","kind":"real","sentence":"How many times the trained length is to be reached.","allowed":"a number from 1 to 1000000","required":false,"default":null,"min":1,"max":1000000,"aboveMin":false,"shown":{"value":4,"min":1,"max":32,"log":true}},
     ],
@@ -172,7 +172,7 @@ export interface RopeOptions {
   /** Base of the wavelengths, rope_theta in configs. A number from 1e-12 to 1000000000000. Default: `10000`. */
   readonly base?: number;
   /**
-   * Which columns make a pair: neighbours (GPT-J, Meta) or columns half the width apart (NeoX, Hugging Face). Default:
+   * Which columns make a pair: neighbours (GPT-J, Meta), or half the width apart (NeoX, Hugging Face). Default:
    * `"interleaved"`.
    */
   readonly layout?: "interleaved" | "half";
