@@ -9,19 +9,12 @@ import { kRoot } from "./process.mjs";
 
 const kColumns = 120;
 
-/** The catalogue as the module in build/wasm describes it. */
+/** The catalogue as the plain-JavaScript build describes it; the other one ships bare of prose. */
 export async function readCatalogue() {
-  const load = (name) => import(pathToFileURL(join(kRoot, "build/wasm", name)).href);
-  const { default: createModule } = await load("posenc_glue.mjs");
-  const compiled = new WebAssembly.Module(readFileSync(join(kRoot, "build/wasm/posenc.wasm")));
-  const module = createModule({
-    instantiateWasm(imports, receive) {
-      const instance = new WebAssembly.Instance(compiled, imports);
-      receive(instance, compiled);
-      return instance.exports;
-    },
-  });
-  return JSON.parse(module.describe());
+  const { default: createModule } = await import(pathToFileURL(join(kRoot, "build/wasm/posenc_fallback.mjs")).href);
+  const module = createModule();
+  const start = module._posenc_describe();
+  return JSON.parse(new TextDecoder().decode(module.HEAPU8.subarray(start, module.HEAPU8.indexOf(0, start))));
 }
 
 // ---------------------------------------------------------------- text

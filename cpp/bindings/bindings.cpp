@@ -1,6 +1,6 @@
-// What JavaScript sees of the core: five functions, behind which stand the calls of calls.def. Nothing is computed
-// here.
-#include <emscripten/bind.h>
+// What JavaScript sees of the core: a few plain functions, behind which stand the calls of calls.def. Nothing is
+// computed here. They are not embind's, which would weigh as much as three schemes and cost ten times as much a call.
+#include <emscripten/emscripten.h>
 
 #include <cstdint>
 #include <memory>
@@ -269,61 +269,78 @@ constexpr Status (*kCalls[])(double) = {
 #undef END
 };
 
-// Runs call `index` on its block: 0, or the number of a Code with the error in text().
-int call(int index, double block) {
-  const Status status = kCalls[index](block);
-  if (!status.ok()) said = to_json(status);
-  return static_cast<int>(status.code);
-}
-
-// [{name, fields: [...]}, ...] in the order of calls.def; a trailing comma of each list is dropped.
-std::string layout() {
-  std::string json = "[";
-  const auto close = [&json](const char* end) {
-    if (json.back() == ',') json.pop_back();
-    json += end;
-  };
-#define CALL(name) json += "{\"name\":\"" #name "\",\"fields\":[";
-#define FIELD(name) json += "\"" #name "\",";
-#define END close("]},");
+// "name field field ..." of each call, a line each, in the order of calls.def.
+constexpr char kLayout[] =
+#define CALL(name) #name
+#define FIELD(name) " " #name
+#define END "\n"
 #include "bindings/calls.def"
 #undef CALL
 #undef FIELD
 #undef END
-  close("]");
-  return json;
+    "";
+
+// "slot name param param ..." of each scheme, a line each, in the order of the catalogue.
+std::string scheme_lines() {
+  std::string lines;
+  for (const Descriptor* descriptor : catalogue()) {
+    lines += slot_name(descriptor->slot);
+    lines += ' ';
+    lines += descriptor->name;
+    for (const Param& param : descriptor->params) {
+      lines += ' ';
+      lines += param.name;
+    }
+    lines += '\n';
+  }
+  return lines;
 }
 
-std::string text() { return said; }
-
-std::string catalogue_text() { return describe(); }
-
+// What info() shows: version, compiler and vector unit, a line each.
 #define TEXT_OF(x) #x
 #define VERSION(major, minor, patch) TEXT_OF(major) "." TEXT_OF(minor) "." TEXT_OF(patch)
-constexpr char kCompiler[] = "Emscripten " VERSION(__EMSCRIPTEN_major__, __EMSCRIPTEN_minor__, __EMSCRIPTEN_tiny__)
-    ", clang " VERSION(__clang_major__, __clang_minor__, __clang_patchlevel__);
+constexpr char kAbout[] = POSENC_VERSION
+    "\nEmscripten " VERSION(__EMSCRIPTEN_major__, __EMSCRIPTEN_minor__, __EMSCRIPTEN_tiny__)
+    ", clang " VERSION(__clang_major__, __clang_minor__, __clang_patchlevel__) "\n";
 #undef VERSION
 #undef TEXT_OF
 
-// {version, compiler, lanes}: what info() shows.
-std::string about() {
-  std::string json = "{\"version\":";
-  append_json(json, std::string_view(POSENC_VERSION));
-  json += ",\"compiler\":";
-  append_json(json, std::string_view(kCompiler));
-  json += ",\"lanes\":";
-  append_json(json, std::string_view(simd::kBackend));
-  return json + "}";
-}
+std::string shown;  // what the last of the functions below pointed to
 
 }  // namespace
 
 }  // namespace posenc
 
-EMSCRIPTEN_BINDINGS(posenc) {
-  emscripten::function("call", &posenc::call);
-  emscripten::function("layout", &posenc::layout);
-  emscripten::function("describe", &posenc::catalogue_text);
-  emscripten::function("text", &posenc::text);
-  emscripten::function("about", &posenc::about);
+// Texts are UTF-8 and end with a zero; each is to be read before the next function is called.
+extern "C" {
+
+// Runs call `index` on its block: 0, or the number of a Code with the error in posenc_text().
+EMSCRIPTEN_KEEPALIVE int posenc_call(int index, double block) {
+  const posenc::Status status = posenc::kCalls[index](block);
+  if (!status.ok()) posenc::said = posenc::to_json(status);
+  return static_cast<int>(status.code);
 }
+
+EMSCRIPTEN_KEEPALIVE const char* posenc_text() { return posenc::said.c_str(); }
+
+EMSCRIPTEN_KEEPALIVE const char* posenc_layout() { return posenc::kLayout; }
+
+EMSCRIPTEN_KEEPALIVE const char* posenc_schemes() {
+  posenc::shown = posenc::scheme_lines();
+  return posenc::shown.c_str();
+}
+
+EMSCRIPTEN_KEEPALIVE const char* posenc_about() {
+  posenc::shown = std::string(posenc::kAbout) + posenc::simd::kBackend;
+  return posenc::shown.c_str();
+}
+
+#ifndef POSENC_BARE
+// The whole catalogue as JSON, from which the build writes schemes.gen.ts.
+EMSCRIPTEN_KEEPALIVE const char* posenc_describe() {
+  posenc::shown = posenc::describe();
+  return posenc::shown.c_str();
+}
+#endif
+
+}  // extern "C"

@@ -1,8 +1,8 @@
-// The one place that imports the Emscripten glue and touches its heap: compilation on first use, the power-on
-// self-test, and frames that carry arguments in and results out in whole blocks. No view of the heap ever leaves this
-// file, for one taken before the memory grows silently has length 0.
+// The one place that instantiates the core and touches its heap: compilation on first use, the power-on self-test, and
+// frames that carry arguments in and results out in whole blocks. No view of the heap ever leaves this file, for one
+// taken before the memory grows silently has length 0.
 import { bytes as wasmBase64 } from "../../build/wasm/posenc_bytes.mjs";
-import createSimd, { type PosencModule as Glue } from "../../build/wasm/posenc_glue.mjs";
+import type { PosencModule } from "../../build/wasm/posenc_fallback.mjs";
 import { fromBase64 } from "./base64.js";
 import { type ErrorCode, PosencError, type Refusal, printed, refusal, refuse, refuseUnknown } from "./error.js";
 import { inflate } from "./inflate.js";
@@ -33,10 +33,35 @@ declare const POSENC_CLASSIC: boolean | undefined;
 
 type Backend = Info["backend"];
 
+// The memory of an instance; replaced when it grows, so read anew after every call.
+interface Heap {
+  readonly u8: Uint8Array;
+  readonly i32: Int32Array;
+  readonly f32: Float32Array;
+  readonly f64: Float64Array;
+}
+
+// The functions of bindings.cpp, under the names they have there; texts are addresses.
+interface Functions {
+  posenc_call(index: number, block: number): number;
+  posenc_layout(): number;
+  posenc_schemes(): number;
+  posenc_text(): number;
+  posenc_about(): number;
+  malloc(bytes: number): number;
+  free(address: number): void;
+  stackSave(): number;
+  stackRestore(address: number): void;
+}
+
+interface Instance extends Functions {
+  readonly heap: Heap;
+}
+
 // A way to a fresh instance, kept because a trap or an exhausted memory leaves an instance unusable.
 interface Source {
   readonly backend: Backend;
-  make(): Glue;
+  make(): Instance;
 }
 
 interface CallLayout {
@@ -47,11 +72,11 @@ interface CallLayout {
 interface CatalogueEntry {
   readonly slot: string;
   readonly name: string;
-  readonly params: readonly { readonly name: string }[];
+  readonly params: readonly string[];
 }
 
 interface Core {
-  readonly glue: Glue;
+  readonly instance: Instance;
   readonly schemes: readonly CatalogueEntry[];
   readonly calls: ReadonlyMap<string, CallLayout>;
   block: number; // as the allocator gave it
@@ -124,8 +149,8 @@ export function ready(): Promise<void> {
 
 /** Version, back end and compiler of the core that runs; starts it if need be. */
 export function info(): Info {
-  const { glue } = current();
-  const { version, compiler, lanes } = JSON.parse(glue.about()) as Info;
+  const { instance } = current();
+  const [version, compiler, lanes] = textAt(instance, instance.posenc_about()).split("\n") as [string, string, string];
   return Object.freeze({ version, backend: source!.backend, compiler, lanes });
 }
 
@@ -201,31 +226,89 @@ async function inflatedLater(packed: Uint8Array<ArrayBuffer>): Promise<BufferSou
 function simdSource(module: WebAssembly.Module): Source {
   return {
     backend: "simd",
-    make: () =>
-      createSimd({
-        instantiateWasm(imports, receive) {
-          const instance = new WebAssembly.Instance(module, imports);
-          receive(instance, module);
-          return instance.exports;
+    make() {
+      let memory: WebAssembly.Memory | undefined;
+      let heap: Heap;
+      const look = (): void => {
+        const { buffer } = memory!;
+        heap = {
+          u8: new Uint8Array(buffer),
+          i32: new Int32Array(buffer),
+          f32: new Float32Array(buffer),
+          f64: new Float64Array(buffer),
+        };
+      };
+      const stop = (): never => {
+        throw new Error("abort");
+      };
+      const { exports } = new WebAssembly.Instance(module, {
+        env: { emscripten_notify_memory_growth: look },
+        wasi_snapshot_preview1: { proc_exit: stop },
+      });
+      const functions = exports as unknown as Functions & { memory: WebAssembly.Memory; _initialize(): void };
+      memory = functions.memory;
+      look();
+      functions._initialize();
+      return {
+        ...functions,
+        get heap() {
+          return heap;
         },
-        print: () => undefined,
-        printErr: () => undefined,
-      }),
+      };
+    },
   };
+}
+
+function jsSource(createJs: CreateModule): Source {
+  return {
+    backend: "js",
+    make() {
+      const glue = createJs({ print: () => undefined, printErr: () => undefined });
+      return {
+        posenc_call: glue._posenc_call,
+        posenc_layout: glue._posenc_layout,
+        posenc_schemes: glue._posenc_schemes,
+        posenc_text: glue._posenc_text,
+        posenc_about: glue._posenc_about,
+        malloc: glue._malloc,
+        free: glue._free,
+        stackSave: glue.stackSave,
+        stackRestore: glue.stackRestore,
+        get heap() {
+          return { u8: glue.HEAPU8, i32: glue.HEAP32, f32: glue.HEAPF32, f64: glue.HEAPF64 };
+        },
+      };
+    },
+  };
+}
+
+// A text of the core, which ends with a zero.
+function textAt({ heap: { u8 } }: Instance, address: number): string {
+  const start = address >>> 0;
+  return new TextDecoder().decode(u8.subarray(start, u8.indexOf(0, start)));
+}
+
+// Lines of words.
+function wordsAt(instance: Instance, address: number): string[][] {
+  const lines = textAt(instance, address).split("\n");
+  return lines.filter(Boolean).map((line) => line.split(" "));
 }
 
 // The same of every instance of a source, so read once.
 let tables: Pick<Core, "schemes" | "calls"> | undefined;
 
-function start(glue: Glue): Core {
-  if (tables === undefined) {
-    const layout = JSON.parse(glue.layout()) as { name: string; fields: string[] }[];
-    tables = {
-      schemes: JSON.parse(glue.describe()) as CatalogueEntry[],
-      calls: new Map(layout.map(({ name, fields }, index) => [name, { index, fields }])),
-    };
-  }
-  return { glue, ...tables, block: 0, arena: 0, capacity: 0 };
+function start(instance: Instance): Core {
+  tables ??= {
+    schemes: wordsAt(instance, instance.posenc_schemes()).map(([slot, name, ...params]) => ({
+      slot: slot!,
+      name: name!,
+      params,
+    })),
+    calls: new Map(
+      wordsAt(instance, instance.posenc_layout()).map(([name, ...fields], index) => [name!, { index, fields }]),
+    ),
+  };
+  return { instance, ...tables, block: 0, arena: 0, capacity: 0 };
 }
 
 // Takes a source into use if its first instance passes the self-test.
@@ -307,7 +390,7 @@ async function load(): Promise<void> {
   }
   try {
     const createJs = await loadFallback();
-    adopt({ backend: "js", make: () => createJs({ print: () => undefined, printErr: () => undefined }) });
+    adopt(jsSource(createJs));
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     throw refusal(
@@ -324,7 +407,7 @@ async function load(): Promise<void> {
   }
 }
 
-type CreateModule = typeof createSimd;
+type CreateModule = (options: object) => PosencModule;
 
 async function loadFallback(): Promise<CreateModule> {
   const url = settings.fallbackUrl;
@@ -480,60 +563,62 @@ export class Frame {
     for (const i of this.#moved) this.#cells[i]! += base;
     for (const i of this.#movedData) this.#cells[i]! += this.#dataStart;
 
-    const { glue } = running;
-    glue.HEAPF64.set(this.#cells, base / 8);
+    const { instance } = running;
+    const { heap } = instance;
+    heap.f64.set(this.#cells, base / 8);
     for (const { array, offset } of this.#inputs) {
       const at = this.#dataStart + offset;
-      if (array instanceof Float32Array) glue.HEAPF32.set(array, at / 4);
-      else if (array instanceof Float64Array) glue.HEAPF64.set(array, at / 8);
-      else if (array instanceof Int32Array) glue.HEAP32.set(array, at / 4);
-      else glue.HEAPU8.set(array, at);
+      if (array instanceof Float32Array) heap.f32.set(array, at / 4);
+      else if (array instanceof Float64Array) heap.f64.set(array, at / 8);
+      else if (array instanceof Int32Array) heap.i32.set(array, at / 4);
+      else heap.u8.set(array, at);
     }
     this.#block += base;
-    const stack = glue.stackSave();
+    const stack = instance.stackSave();
     let code: number;
     try {
-      code = glue.call(call.index, this.#block);
+      code = instance.posenc_call(call.index, this.#block);
     } catch (error) {
       core = undefined;
-      throw trapped(this.#subject, glue, error);
+      throw trapped(this.#subject, instance, error);
     }
-    glue.stackRestore(stack);
-    if (glue.HEAPU8.length > kKeptBytes) core = undefined;
-    if (code !== 0) throw refused(this.#subject, glue.text());
+    instance.stackRestore(stack);
+    if (instance.heap.u8.length > kKeptBytes) core = undefined;
+    if (code !== 0) throw refused(this.#subject, textAt(instance, instance.posenc_text()));
     this.#core = running;
     return this;
   }
 
   /** The JSON that the call left. */
   json(): unknown {
-    return JSON.parse(this.#core!.glue.text());
+    const { instance } = this.#core!;
+    return JSON.parse(textAt(instance, instance.posenc_text()));
   }
 
   /** A field of the block after the run: calls may answer in it. */
   answer(field: string): number {
-    return this.#core!.glue.HEAPF64[this.#block / 8 + this.#fields.indexOf(field)]!;
+    return this.#core!.instance.heap.f64[this.#block / 8 + this.#fields.indexOf(field)]!;
   }
 
   /** A result, copied into `out` or into a new array. */
   float32(place: Place, count: number, out?: Float32Array): Float32Array<ArrayBuffer> {
     const start = (this.#dataStart + place.offset) / 4;
-    return copyOut(this.#subject, this.#core!.glue.HEAPF32, start, count, out) as Float32Array<ArrayBuffer>;
+    return copyOut(this.#subject, this.#core!.instance.heap.f32, start, count, out) as Float32Array<ArrayBuffer>;
   }
 
   float64(place: Place, count: number, out?: Float64Array): Float64Array<ArrayBuffer> {
     const start = (this.#dataStart + place.offset) / 8;
-    return copyOut(this.#subject, this.#core!.glue.HEAPF64, start, count, out) as Float64Array<ArrayBuffer>;
+    return copyOut(this.#subject, this.#core!.instance.heap.f64, start, count, out) as Float64Array<ArrayBuffer>;
   }
 
   int32(place: Place, count: number): Int32Array<ArrayBuffer> {
     const start = (this.#dataStart + place.offset) / 4;
-    return copyOut(this.#subject, this.#core!.glue.HEAP32, start, count, undefined) as Int32Array<ArrayBuffer>;
+    return copyOut(this.#subject, this.#core!.instance.heap.i32, start, count, undefined) as Int32Array<ArrayBuffer>;
   }
 
   uint8(place: Place, count: number): Uint8Array<ArrayBuffer> {
     const start = this.#dataStart + place.offset;
-    return copyOut(this.#subject, this.#core!.glue.HEAPU8, start, count, undefined) as Uint8Array<ArrayBuffer>;
+    return copyOut(this.#subject, this.#core!.instance.heap.u8, start, count, undefined) as Uint8Array<ArrayBuffer>;
   }
 }
 
@@ -561,15 +646,15 @@ function reserve(running: Core, subject: string, bytes: number): number {
       given: String(bytes),
     });
   }
-  const { glue } = running;
-  if (running.block !== 0) glue._free(running.block);
+  const { instance } = running;
+  if (running.block !== 0) instance.free(running.block);
   running.block = 0;
   running.capacity = 0;
   const wanted = Math.ceil(bytes / 65536) * 65536;
   let address = 0;
   let cause: unknown;
   try {
-    address = glue._malloc(wanted + 16) >>> 0;
+    address = instance.malloc(wanted + 16) >>> 0;
   } catch (error) {
     cause = error;
   }
@@ -607,11 +692,12 @@ function outOfMemory(subject: string, given: string, cause?: unknown): PosencErr
   );
 }
 
-function trapped(subject: string, glue: Glue, cause: unknown): PosencError {
+function trapped(subject: string, instance: Instance, cause: unknown): PosencError {
   const why = cause instanceof Error ? cause.message : String(cause);
-  const exhausted = /memory|OOM|alloc/i.test(why) || glue.HEAPU8.length > kMaxBytes;
+  // The core never aborts by itself, but its library does where `new` finds no memory.
+  const exhausted = /memory|OOM|alloc|abort/i.test(why) || instance.heap.u8.length > kMaxBytes;
   return exhausted
-    ? outOfMemory(subject, `${glue.HEAPU8.length} bytes`, cause)
+    ? outOfMemory(subject, `${instance.heap.u8.length} bytes`, cause)
     : internal(subject, `the core stopped (${why})`, cause);
 }
 
@@ -654,7 +740,7 @@ const kLogarithms = [
 function selfTest(candidate: Core): void {
   const near = (value: number | undefined, expected: number): boolean => Math.abs(value! - expected) <= 4e-7;
   const index = schemeIndex("embed", "sinusoidal");
-  const cells = candidate.schemes[index]!.params.map((param) => (param.name === "dim" ? 4 : NaN));
+  const cells = candidate.schemes[index]!.params.map((param) => (param === "dim" ? 4 : NaN));
 
   const tableFrame = new Frame("posenc");
   const table = tableFrame.output(4 * 12);
