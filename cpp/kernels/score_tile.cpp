@@ -36,6 +36,7 @@ float pack_panels(const float* x, std::size_t row_stride, std::size_t rows, std:
 
 float pack_lanes(const float* x, std::size_t row_stride, int rows, std::size_t d, float scale, float* lanes) {
   // x (rows, d) -> lanes (d, 8)
+  if (d == 0) return 0;
   F32x4 magnitude = splat(0.0f);
   const F32x4 factor = splat(scale);
   for (int half = 0; half < 2; ++half) {

@@ -271,6 +271,9 @@ TEST_CASE("relate: both sides and several at once, on several heads") {
   const std::size_t d = 6, dv = 5, heads = 4;
   const std::vector<float> keys = Numbers(1).floats(9 * d), values = Numbers(2).floats(9 * dv);
   const std::vector<float> u = Numbers(3).floats(heads * d), w = Numbers(4).floats(heads * d);
+  std::vector<float> large_values = values;
+  for (float& value : large_values) value *= 1e37f;
+  const std::vector<float>* value_table = &values;
   const ClippedRelation clipped(4, keys, values, dv);
   const KeyTermRelation terms(u, w, {1.0, 0.25, 0.0625});
   AttentionCase test({2, heads, 2, 41, 141, d, dv}, 15);
@@ -311,7 +314,7 @@ TEST_CASE("relate: both sides and several at once, on several heads") {
   meaning.value_relation = [&](std::size_t, std::size_t i, std::size_t j) {
     Vector a(static_cast<Eigen::Index>(dv));
     for (std::size_t c = 0; c < dv; ++c) {
-      a(at(c)) = values[static_cast<std::size_t>(clipped.row(offset(at(i), at(j)))) * dv + c];
+      a(at(c)) = (*value_table)[static_cast<std::size_t>(clipped.row(offset(at(i), at(j)))) * dv + c];
     }
     return a;
   };
@@ -325,9 +328,12 @@ TEST_CASE("relate: both sides and several at once, on several heads") {
     check_trace(test);
   }
   SECTION("with values so large that they are taken smaller") {
-    const Relate* list[] = {&clipped};
-    test.call.relate = list;
     for (float& value : test.v) value *= 8e37f;
+    // Relations of the same size, so that a relation which is not taken smaller shows.
+    const ClippedRelation large(4, keys, large_values, dv);
+    const Relate* large_list[] = {&large};
+    test.call.relate = large_list;
+    value_table = &large_values;
     meaning.relate = [&](std::size_t, const Matrix& q, const Matrix&, const Matrix&, const Matrix&) {
       return clipped_term(q);
     };
@@ -361,6 +367,22 @@ TEST_CASE("relate: both sides and several at once, on several heads") {
     test.check(meaning);
     check_trace(test);
   }
+}
+
+TEST_CASE("relate: content that is masked is zero, whatever the key holds") {
+  // Gates that multiply by `visible` would let NaN through: 0 * NaN.
+  const GateRelation gates(Numbers(8).floats(5 * 6), 5, 6);
+  const Relate* list[] = {&gates};
+  AttentionCase clean({1, 1, 1, 20, 150, 6, 4}, 6);
+  clean.call.causal = clean.call.allow_non_finite = true;
+  clean.query_positions = run_of(120, 20);
+  clean.call.relate = list;
+  AttentionCase test = clean;
+  test.k[145 * 6 + 2] = std::numeric_limits<float>::quiet_NaN();
+  test.v[145 * 4 + 1] = std::numeric_limits<float>::infinity();
+  REQUIRE(clean.run().ok());
+  REQUIRE(test.run().ok());
+  CHECK(same_bits(clean.out, test.out));
 }
 
 TEST_CASE("schemes must fit the operands") {

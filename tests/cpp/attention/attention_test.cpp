@@ -222,6 +222,17 @@ TEST_CASE("one token attends to itself") {
   CHECK(one.weights[0] == 1);
 }
 
+TEST_CASE("zeros leave as +0") {
+  AttentionCase test({1, 1, 1, 9, 300, 2, 2}, 7);
+  std::fill(test.v.begin(), test.v.end(), -0.0f);
+  // Alone, -1e-45 times a factor below one half is -0.
+  for (std::size_t j = 0; j < 10; ++j) test.v[2 * j] = -1e-45f;
+  for (std::size_t j = 200; j < 300; ++j) test.k[2 * j] = 90;
+  for (float& value : test.q) value = std::abs(value);
+  REQUIRE(test.run().ok());
+  for (const float value : test.out) CHECK((value != 0 || !std::signbit(value)));
+}
+
 TEST_CASE("att-001: large scores do not overflow") {
   AttentionCase test({1, 1, 1, 1, 3, 1, 3}, 0);
   test.call.scale = 1;
