@@ -29,8 +29,8 @@ double real(std::size_t n) { return static_cast<double>(n); }
 // What is kept of a block of keys beside its packed rows.
 struct Keys : KeyBlock {
   bool unit_step = false;
-  double origin = 0;     // for local() rotations: the middle of the block
-  float magnitude = 0;   // largest rotated element
+  double origin = 0;    // for local() rotations: the middle of the block
+  float magnitude = 0;  // largest rotated element
 };
 
 // A block of queries on its way through the keys.
@@ -38,11 +38,11 @@ struct Group : QueryBlock {
   bool unit_step = false;
   float magnitude = 0;
   float m[kLanes], l[kLanes];
-  float* q = nullptr;            // (d, 8) rotated, scaled
-  float* raw = nullptr;          // (d, 8)
-  float* o = nullptr;            // (dv rounded up to 4, 8)
-  float* state = nullptr;        // of every relate scheme, one after another
-  double* positions = nullptr;   // (axes, 8)
+  float* q = nullptr;           // (d, 8) rotated, scaled
+  float* raw = nullptr;         // (d, 8)
+  float* o = nullptr;           // (dv rounded up to 4, 8)
+  float* state = nullptr;       // of every relate scheme, one after another
+  double* positions = nullptr;  // (axes, 8)
 };
 
 class Run {
@@ -152,7 +152,8 @@ class Run {
       if (!indices_.allocate(tall)) return false;
       for (std::size_t t = 0; real(t) < tall; ++t) indices_[t] = real(t);
     }
-    const auto spread = [&](const Positions& given, std::size_t tokens, Buffer<double>& made, const double*& positions) {
+    const auto spread = [&](const Positions& given, std::size_t tokens, Buffer<double>& made,
+                            const double*& positions) {
       const double* first = given.data == nullptr ? indices_.get() : given.data;
       positions = first;
       if (axes_ == 1 || (given.data != nullptr && given.axes == axes_)) return true;
@@ -573,13 +574,13 @@ class Run {
         const double sum = group.l[l];
         call_.lse[at] = sum == 0 ? -kInfinity : static_cast<float>(group.m[l] + simd::log_double(sum));
       }
-      if (call_.weights != nullptr) normalise_weights(call_.weights + at * call_.keys, call_.keys, group.m[l], group.l[l]);
+      if (call_.weights != nullptr)
+        normalise_weights(call_.weights + at * call_.keys, call_.keys, group.m[l], group.l[l]);
     }
   }
 
   Status refuse_overflow(const Group& group, std::size_t head, std::size_t key, int lane) const {
-    return refuse(Code::kOutOfRange, "attention", "q",
-                  "small enough for its scores with k to stay within float32",
+    return refuse(Code::kOutOfRange, "attention", "q", "small enough for its scores with k to stay within float32",
                   "a score that overflows at head " + to_text(real(head)) + ", query " +
                       to_text(real(group.first) + lane) + ", key " + to_text(real(key)));
   }

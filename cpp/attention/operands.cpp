@@ -29,8 +29,7 @@ Status check_shapes(const AttentionCall& call) {
 // heads, width and axes of one scheme of a slot against the operands.
 Status check_scheme(const AttentionCall& call, const Scheme& scheme, const char* slot, int& axes) {
   const auto mismatch = [&](double needed, const char* noun, double has) {
-    return refuse(Code::kShapeMismatch, kSubject, slot,
-                  "a scheme for " + count_text(needed, noun) + ", as q has",
+    return refuse(Code::kShapeMismatch, kSubject, slot, "a scheme for " + count_text(needed, noun) + ", as q has",
                   std::string(scheme.name()) + (scheme.name()[0] ? " for " : "one for ") + count_text(has, noun));
   };
   if (scheme.heads() != 0 && static_cast<std::size_t>(scheme.heads()) != call.heads) {
@@ -106,16 +105,17 @@ Status check_schemes(const AttentionCall& call, int& axes) {
   for (const Relate* scheme : call.relate) {
     if (Status status = check_scheme(call, *scheme, "relate", axes); !status.ok()) return status;
     if (scheme->value_width() != 0 && static_cast<std::size_t>(scheme->value_width()) != call.value_width) {
-      return refuse(Code::kShapeMismatch, kSubject, "relate",
-                    "a scheme for values of " + count_text(static_cast<double>(call.value_width), "channel") +
-                        ", as v has",
-                    "one for " + count_text(scheme->value_width(), "channel"));
+      return refuse(
+          Code::kShapeMismatch, kSubject, "relate",
+          "a scheme for values of " + count_text(static_cast<double>(call.value_width), "channel") + ", as v has",
+          "one for " + count_text(scheme->value_width(), "channel"));
     }
     if (scheme->causal_only() && !call.causal) {
       return refuse(Code::kUnsupported, kSubject, "causal", "true for this relate scheme", "false");
     }
   }
-  for (const Positions* side : {&call.query_positions, &call.key_positions}) axes = side->axes > axes ? side->axes : axes;
+  for (const Positions* side : {&call.query_positions, &call.key_positions})
+    axes = side->axes > axes ? side->axes : axes;
   const auto check_whole = [&](const Scheme* scheme) {
     return scheme->whole_offsets() ? check_whole_offsets(call.query_positions, call.key_positions, *scheme) : ok();
   };
@@ -144,8 +144,8 @@ Status check_positions(const AttentionCall& call) {
                   "one for each of " + count_text(static_cast<double>(call.keys), "key token"),
                   to_text(static_cast<double>(call.key_positions.count)));
   }
-  if (Status status = check_numbers(call.query_positions.data, size(call.query_positions), kMaxPosition,
-                                    "queryPositions");
+  if (Status status =
+          check_numbers(call.query_positions.data, size(call.query_positions), kMaxPosition, "queryPositions");
       !status.ok()) {
     return status;
   }

@@ -8,10 +8,10 @@ namespace posenc {
 
 // What was learnt of the operands on the way.
 struct Operands {
-  bool values_finite = true;     // v holds no NaN and no Inf
-  bool inputs_finite = true;     // nor do q and k
-  float value_magnitude = 0;     // largest |v|, not counting NaN
-  int axes = 1;                  // axes of positions after broadcasting
+  bool values_finite = true;  // v holds no NaN and no Inf
+  bool inputs_finite = true;  // nor do q and k
+  float value_magnitude = 0;  // largest |v|, not counting NaN
+  int axes = 1;               // axes of positions after broadcasting
 };
 
 Status check_operands(const AttentionCall& call, Operands& operands);

@@ -27,7 +27,8 @@ void Visibility::describe(QueryBlock& block) const {
 
 Visibility::Extent Visibility::extent(const QueryBlock& queries, const KeyBlock& keys) const {
   if (!keys.some_allowed) return Extent::kNone;
-  if (static_cast<double>(keys.first) >= prefix_length && none_in_order(queries, keys.least_order, keys.largest_order)) {
+  if (static_cast<double>(keys.first) >= prefix_length &&
+      none_in_order(queries, keys.least_order, keys.largest_order)) {
     return Extent::kNone;
   }
   const bool prefixed = static_cast<double>(keys.first + keys.count) <= prefix_length;
@@ -49,7 +50,8 @@ void Visibility::rows(const QueryBlock& queries, const KeyBlock& keys, std::uint
       if (static_cast<double>(key) < prefix_length || all_in_order(queries, order)) {
         seen = 0xff;
       } else if (!none_in_order(queries, order, order)) {
-        for (int l = 0; l < kLanes; ++l) seen = static_cast<std::uint8_t>(seen | in_order(queries.order[l], order) << l);
+        for (int l = 0; l < kLanes; ++l)
+          seen = static_cast<std::uint8_t>(seen | in_order(queries.order[l], order) << l);
       }
     }
     lanes[j] = seen;

@@ -25,14 +25,14 @@ struct QueryBlock {
 
 class Visibility {
  public:
-  bool causal = false;            // the key's order <= the query's
-  double window_left = 0;         // query - key at most
-  double window_right = 0;        // key - query at most
-  double prefix_length = 0;       // keys of index below it are visible whatever the order
-  const double* key_order = nullptr;        // (Tk)
-  const double* query_order = nullptr;      // (Tq)
-  const std::uint8_t* key_mask = nullptr;   // (Tk) of this batch entry, or null
-  double key_length = 0;                    // keys of index >= it are masked
+  bool causal = false;                     // the key's order <= the query's
+  double window_left = 0;                  // query - key at most
+  double window_right = 0;                 // key - query at most
+  double prefix_length = 0;                // keys of index below it are visible whatever the order
+  const double* key_order = nullptr;       // (Tk)
+  const double* query_order = nullptr;     // (Tq)
+  const std::uint8_t* key_mask = nullptr;  // (Tk) of this batch entry, or null
+  double key_length = 0;                   // keys of index >= it are masked
 
   void describe(KeyBlock& block) const;    // fills the orders and the flags
   void describe(QueryBlock& block) const;  // fills the orders

@@ -92,7 +92,8 @@ void unpack_lanes(const float* tile, std::size_t n, int rows, float* out, std::s
     }
   }
   for (; j < n; ++j) {
-    for (int l = 0; l < rows; ++l) out[static_cast<std::size_t>(l) * row_stride + j] = tile[8 * j + static_cast<std::size_t>(l)];
+    for (int l = 0; l < rows; ++l)
+      out[static_cast<std::size_t>(l) * row_stride + j] = tile[8 * j + static_cast<std::size_t>(l)];
   }
 }
 

@@ -1,5 +1,5 @@
-// The kernels of attention, called through pointers. A whole-program optimiser (wasm-opt) inlines a function that has one
-// caller, and in the large function that results V8 spills the accumulators of the tiles; through a table they stay
+// The kernels of attention, called through pointers. A whole-program optimiser (wasm-opt) inlines a function that has
+// one caller, and in the large function that results V8 spills the accumulators of the tiles; through a table they stay
 // functions of their own (measured in Node: 40 GFLOP/s against 31).
 #pragma once
 

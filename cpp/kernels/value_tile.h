@@ -10,8 +10,8 @@ namespace posenc {
 void value_tile(const float* values, std::size_t stride, const float* p, std::size_t rows, std::size_t panels,
                 const float* alpha, float* o);
 
-// The same, bit for bit, for values that hold NaN or Inf: rows not `visible` (rows; bit l for lane l) to a lane are left
-// out of its sum, since 0 * NaN is NaN.
+// The same, bit for bit, for values that hold NaN or Inf: rows not `visible` (rows; bit l for lane l) to a lane are
+// left out of its sum, since 0 * NaN is NaN.
 void value_tile_guarded(const float* values, std::size_t stride, const float* p, const unsigned char* visible,
                         std::size_t rows, std::size_t panels, const float* alpha, float* o);
 

@@ -248,7 +248,7 @@ struct RelateTile : Tile {
   const float* q = nullptr;        // (d, kLanes): channel-major, queries in lanes
   const float* k = nullptr;        // (keys, d)
   std::size_t d = 0;
-  const float* content = nullptr;  // (keys, kLanes): scaled content scores
+  const float* content = nullptr;  // (keys, kLanes): scaled content scores, 0 where masked
   const float* visible = nullptr;  // (keys, kLanes): 1 visible, 0 masked
   float scale = 1;
 };

@@ -34,8 +34,8 @@ struct Schemes {
   explicit Schemes(std::size_t heads, std::size_t width, std::size_t value_width)
       : alibi(build(*find(Slot::kBias, "alibi"), "heads=" + std::to_string(heads))),
         rope(build(*find(Slot::kRotate, "rope"), "dim=" + std::to_string(width))),
-        shaw(build(*find(Slot::kRelate, "shaw"), "dim=" + std::to_string(width) + " clip=5 seed=3 valueDim=" +
-                                                     std::to_string(value_width))) {
+        shaw(build(*find(Slot::kRelate, "shaw"),
+                   "dim=" + std::to_string(width) + " clip=5 seed=3 valueDim=" + std::to_string(value_width))) {
     for (const Built* built : {&alibi, &rope, &shaw}) {
       INFO(built->status.message());
       REQUIRE(built->status.ok());

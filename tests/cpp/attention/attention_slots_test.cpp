@@ -255,7 +255,8 @@ TEST_CASE("relate: a term that meets the keys alone (txl-003)") {
   test.call.causal = true;
   test.call.relate = list;
   REQUIRE(test.run(false, true).ok());
-  const double expected[3][3] = {{0.5303300859, 0, 0}, {1.835729372, 3.00520382, 0}, {1.427166579, 3.985547749, 5.480077554}};
+  const double expected[3][3] = {
+      {0.5303300859, 0, 0}, {1.835729372, 3.00520382, 0}, {1.427166579, 3.985547749, 5.480077554}};
   for (std::size_t i = 0; i < 3; ++i) {
     for (std::size_t j = 0; j < 3; ++j) {
       if (j > i) {
@@ -303,7 +304,8 @@ TEST_CASE("relate: both sides and several at once, on several heads") {
         double sum = 0;
         for (std::size_t c = 0; c < d; ++c) {
           const double angle = -offset(i, j) * frequencies[c % 3];
-          sum += u[h * d + c] * k(j, at(c)) + (q(i, at(c)) + w[h * d + c]) * (c < 3 ? std::sin(angle) : std::cos(angle));
+          sum +=
+              u[h * d + c] * k(j, at(c)) + (q(i, at(c)) + w[h * d + c]) * (c < 3 ? std::sin(angle) : std::cos(angle));
         }
         relate(i, j) = sum * static_cast<float>(test.call.scale);
       }
@@ -358,7 +360,9 @@ TEST_CASE("relate: both sides and several at once, on several heads") {
     meaning.relate = [&](std::size_t h, const Matrix& q, const Matrix& k, const Matrix&, const Matrix&) {
       return Matrix(clipped_term(q) + key_term(h, q, k));
     };
-    meaning.bias = [&](std::size_t h, std::size_t i, std::size_t j) { return DistanceBias::at(h, offset(at(i), at(j))); };
+    meaning.bias = [&](std::size_t h, std::size_t i, std::size_t j) {
+      return DistanceBias::at(h, offset(at(i), at(j)));
+    };
     meaning.rotate = [&](bool key_side, std::size_t, std::size_t t, const Vector& x) {
       Vector y = x;
       turn.turn(key_side, key_side ? test.key_positions[t] : test.query_positions[t], 0.0, x.data(), y.data());

@@ -69,25 +69,31 @@ TEST_CASE("attention agrees with the equations for random shapes and masks") {
       masks += "mask ";
     }
     if (numbers.below(3) == 0) {
-      for (std::size_t b = 0; b < shape.batch; ++b) test.key_lengths.push_back(static_cast<double>(numbers.below(shape.keys + 2)));
+      for (std::size_t b = 0; b < shape.batch; ++b)
+        test.key_lengths.push_back(static_cast<double>(numbers.below(shape.keys + 2)));
       masks += "lengths ";
     }
     switch (numbers.below(4)) {
       case 0:  // the queries are the last of the keys
-        test.query_positions = run_of(static_cast<double>(shape.keys) - static_cast<double>(shape.queries), shape.queries);
+        test.query_positions =
+            run_of(static_cast<double>(shape.keys) - static_cast<double>(shape.queries), shape.queries);
         masks += "bottom-right ";
         break;
       case 1:  // any positions, with ties, out of order
-        for (std::size_t i = 0; i < shape.queries; ++i) test.query_positions.push_back(static_cast<double>(numbers.below(50)) / 2);
-        for (std::size_t j = 0; j < shape.keys; ++j) test.key_positions.push_back(static_cast<double>(numbers.below(50)) / 2 - 3);
+        for (std::size_t i = 0; i < shape.queries; ++i)
+          test.query_positions.push_back(static_cast<double>(numbers.below(50)) / 2);
+        for (std::size_t j = 0; j < shape.keys; ++j)
+          test.key_positions.push_back(static_cast<double>(numbers.below(50)) / 2 - 3);
         masks += "scattered ";
         break;
       case 2:  // orders that are not the positions
-        for (std::size_t i = 0; i < shape.queries; ++i) test.query_order.push_back(static_cast<double>(numbers.below(60)));
+        for (std::size_t i = 0; i < shape.queries; ++i)
+          test.query_order.push_back(static_cast<double>(numbers.below(60)));
         for (std::size_t j = 0; j < shape.keys; ++j) test.key_order.push_back(static_cast<double>(numbers.below(60)));
         masks += "orders ";
         break;
-      default: break;
+      default:
+        break;
     }
     CAPTURE(round, masks, shape.batch, shape.heads, shape.kv_heads, shape.queries, shape.keys, shape.width,
             shape.value_width);

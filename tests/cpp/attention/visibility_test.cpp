@@ -54,7 +54,8 @@ TEST_CASE("extents and rows tell the truth") {
     Sides sides;
     const bool scattered = numbers.below(2) != 0;
     const std::size_t keys = 1 + numbers.below(300), queries = 1 + numbers.below(40);
-    for (std::size_t j = 0; j < keys; ++j) sides.keys.push_back(scattered ? numbers.unit() * 40 : static_cast<double>(j));
+    for (std::size_t j = 0; j < keys; ++j)
+      sides.keys.push_back(scattered ? numbers.unit() * 40 : static_cast<double>(j));
     for (std::size_t i = 0; i < queries; ++i) {
       sides.queries.push_back(scattered ? numbers.unit() * 40 : static_cast<double>(i + numbers.below(3)) + 100);
     }
@@ -65,7 +66,8 @@ TEST_CASE("extents and rows tell the truth") {
     sides.visibility.window_left = numbers.below(2) ? kOpen : static_cast<double>(numbers.below(100));
     sides.visibility.window_right = numbers.below(2) ? kOpen : static_cast<double>(numbers.below(100));
     sides.visibility.prefix_length = numbers.below(3) ? 0 : static_cast<double>(numbers.below(keys + 1));
-    sides.visibility.key_length = numbers.below(3) ? static_cast<double>(keys) : static_cast<double>(numbers.below(keys + 1));
+    sides.visibility.key_length =
+        numbers.below(3) ? static_cast<double>(keys) : static_cast<double>(numbers.below(keys + 1));
     sides.connect();
     std::size_t lies = 0;
     for (std::size_t i = 0; i < queries; i += kLanes) {
@@ -103,9 +105,15 @@ TEST_CASE("tiles of a causal sequence are decided at once, but for the diagonal"
   for (std::size_t i = 0; i < 1024; i += kLanes) {
     for (std::size_t j = 0; j < 1024; j += kKeyBlock) {
       switch (sides.visibility.extent(sides.query_block(i), sides.key_block(j))) {
-        case Visibility::Extent::kNone: ++none; break;
-        case Visibility::Extent::kSome: ++some; break;
-        case Visibility::Extent::kAll: ++all; break;
+        case Visibility::Extent::kNone:
+          ++none;
+          break;
+        case Visibility::Extent::kSome:
+          ++some;
+          break;
+        case Visibility::Extent::kAll:
+          ++all;
+          break;
       }
     }
   }

@@ -20,7 +20,7 @@ constexpr float kInfinity = std::numeric_limits<float>::infinity();
 TEST_CASE("online softmax: tiles in any cut give maximum, sum and weights") {
   const std::size_t rows = 200;
   std::vector<float> scores = Numbers(1).floats(rows * 8, 30), bias = Numbers(2).floats(rows * 8, 5);
-  for (std::size_t j = 0; j < 50; ++j) scores[j * 8 + 3] = -kInfinity;  // a lane whose first tiles are masked
+  for (std::size_t j = 0; j < 50; ++j) scores[j * 8 + 3] = -kInfinity;    // a lane whose first tiles are masked
   for (std::size_t j = 0; j < rows; ++j) scores[j * 8 + 5] = -kInfinity;  // a lane that sees nothing
   for (const std::size_t step : {1, 7, 40, 200}) {
     float m[8], l[8], alpha[8], largest[8];

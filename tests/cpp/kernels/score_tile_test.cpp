@@ -40,7 +40,8 @@ TEST_CASE("rows in lanes: scaled, the last row repeated; and back") {
   for (int rows = 1; rows <= 8; ++rows) {
     for (const std::size_t d : {1, 3, 4, 6, 9}) {
       const std::size_t stride = d + 1;
-      const std::vector<float> x = Numbers(static_cast<std::uint32_t>(rows) * 50 + static_cast<std::uint32_t>(d)).floats(8 * stride);
+      const std::vector<float> x =
+          Numbers(static_cast<std::uint32_t>(rows) * 50 + static_cast<std::uint32_t>(d)).floats(8 * stride);
       std::vector<float> lanes(8 * d + 1, 99.0f), back(8 * stride, 99.0f);
       pack_lanes(x.data(), stride, rows, d, 0.5f, lanes.data());
       bool same = lanes.back() == 99.0f;

@@ -13,10 +13,10 @@ using Matrix = Eigen::MatrixXd;
 using Vector = Eigen::VectorXd;
 
 struct OracleHead {
-  Matrix q, k, v;          // (Tq, d) (Tk, d) (Tk, dv), q and k as the content score meets them
+  Matrix q, k, v;  // (Tq, d) (Tk, d) (Tk, dv), q and k as the content score meets them
   double scale = 1;
-  Matrix relate, bias;     // (Tq, Tk); empty: none
-  Matrix visible;          // (Tq, Tk), 1 visible
+  Matrix relate, bias;                                                   // (Tq, Tk); empty: none
+  Matrix visible;                                                        // (Tq, Tk), 1 visible
   std::function<Vector(Eigen::Index i, Eigen::Index j)> value_relation;  // a^V (dv); empty: none
 };
 

@@ -34,7 +34,8 @@ class DistanceBias : public posenc::Bias {
 // term = q_i . e[pos_ij], interpolated. Needs the content, keys from last to first, state per query; causal only.
 class GateRelation : public posenc::Relate {
  public:
-  GateRelation(std::vector<float> table, std::size_t rows, std::size_t d) : table_(std::move(table)), rows_(rows), d_(d) {}
+  GateRelation(std::vector<float> table, std::size_t rows, std::size_t d)
+      : table_(std::move(table)), rows_(rows), d_(d) {}
   std::size_t query_state_size() const override { return (rows_ + 1) * posenc::kLanes; }
   bool descending() const override { return true; }
   bool causal_only() const override { return true; }
@@ -109,7 +110,9 @@ class ClippedRelation : public posenc::Relate {
  public:
   ClippedRelation(int clip, std::vector<float> keys, std::vector<float> values, std::size_t dv)
       : clip_(clip), keys_(std::move(keys)), values_(std::move(values)), dv_(dv) {}
-  int row(double offset) const { return static_cast<int>(std::max<double>(-clip_, std::min<double>(clip_, offset))) + clip_; }
+  int row(double offset) const {
+    return static_cast<int>(std::max<double>(-clip_, std::min<double>(clip_, offset))) + clip_;
+  }
   std::size_t query_state_size() const override { return static_cast<std::size_t>(2 * clip_ + 1) * posenc::kLanes; }
   void scores(const posenc::RelateTile& tile, const float*, float*, float* r) const override {
     for (int j = 0; j < tile.keys; ++j) {
