@@ -11,6 +11,7 @@
 #include "analysis/metrics.h"
 #include "attention/attention.h"
 #include "core/json.h"
+#include "core/shared.h"
 #include "core/status.h"
 #include "kernels/normal.h"
 #include "schemes/alone.h"
@@ -64,13 +65,13 @@ Table table(const Param& param, double cell) {
 // Schemes made of number cells alone are kept by their cells: frequencies to 150 bits cost more than a small call.
 struct Kept {
   std::vector<double> cells;
-  std::shared_ptr<const Scheme> scheme;
+  Shared<const Scheme> scheme;
 };
 constexpr std::size_t kKept = 16;
 std::vector<Kept> kept;
 std::size_t oldest = 0;
 
-Status make(double block, std::shared_ptr<const Scheme>& scheme, const Descriptor** descriptor = nullptr) {
+Status make(double block, Shared<const Scheme>& scheme, const Descriptor** descriptor = nullptr) {
   const double* cells = at<const double>(block);
   const Descriptor& found = *catalogue()[count(cells[0])];
   if (descriptor != nullptr) *descriptor = &found;
@@ -98,7 +99,7 @@ Status make(double block, std::shared_ptr<const Scheme>& scheme, const Descripto
   }
   std::unique_ptr<Scheme> made;
   if (Status status = make_scheme(spec, made); !status.ok()) return status;
-  scheme = std::move(made);
+  scheme = Shared<const Scheme>(std::move(made));
   if (!plain) return ok();
   if (kept.size() < kKept) {
     kept.push_back({std::move(key), scheme});
@@ -112,7 +113,7 @@ Status make(double block, std::shared_ptr<const Scheme>& scheme, const Descripto
 // The schemes of one slot: kept alive by `owners`, seen as the slot's interface.
 template <class Interface>
 struct Schemes {
-  std::vector<std::shared_ptr<const Scheme>> owners;
+  std::vector<Shared<const Scheme>> owners;
   std::vector<const Interface*> list;
 
   Status read(double block) {
@@ -129,7 +130,7 @@ struct Schemes {
 // ---------------------------------------------------------------- the calls
 
 Status run(check_block& b) {
-  std::shared_ptr<const Scheme> scheme;
+  Shared<const Scheme> scheme;
   Status status = make(b.scheme, scheme);
   if (!status.ok()) return status;
   b.heads = scheme->heads();
@@ -139,7 +140,7 @@ Status run(check_block& b) {
 }
 
 Status run(encode_block& b) {
-  std::shared_ptr<const Scheme> scheme;
+  Shared<const Scheme> scheme;
   if (Status status = make(b.scheme, scheme); !status.ok()) return status;
   const auto& embed = static_cast<const Embed&>(*scheme);
   const Positions places = positions(b.positions, b.axes, b.tokens);
@@ -148,7 +149,7 @@ Status run(encode_block& b) {
 }
 
 Status run(embed_block& b) {
-  std::shared_ptr<const Scheme> scheme;
+  Shared<const Scheme> scheme;
   if (Status status = make(b.scheme, scheme); !status.ok()) return status;
   return embed({.scheme = static_cast<const Embed*>(scheme.get()),
                 .positions = positions(b.positions, b.axes, b.tokens), .length = b.length,
@@ -178,7 +179,7 @@ Status run(bias_block& b) {
 }
 
 Status run(relative_index_block& b) {
-  std::shared_ptr<const Scheme> scheme;
+  Shared<const Scheme> scheme;
   const Descriptor* descriptor = nullptr;
   if (Status status = make(b.scheme, scheme, &descriptor); !status.ok()) return status;
   return table_rows(*scheme, descriptor->slot, positions(b.query_positions, b.query_axes, b.queries),
@@ -186,7 +187,7 @@ Status run(relative_index_block& b) {
 }
 
 Status run(frequencies_block& b) {
-  std::shared_ptr<const Scheme> scheme;
+  Shared<const Scheme> scheme;
   if (Status status = make(b.scheme, scheme); !status.ok()) return status;
   FrequencyReport report;
   if (Status status = scheme->frequencies(b.length, report); !status.ok()) return status;
@@ -313,6 +314,9 @@ std::string shown;  // what the last of the functions below pointed to
 
 // Texts are UTF-8 and end with a zero; each is to be read before the next function is called.
 extern "C" {
+
+// The library's own says what happened, for which it brings all of printf.
+void __cxa_pure_virtual() { __builtin_trap(); }
 
 // Runs call `index` on its block: 0, or the number of a Code with the error in posenc_text().
 EMSCRIPTEN_KEEPALIVE int posenc_call(int index, double block) {

@@ -1,6 +1,7 @@
 #include "core/status.h"
 
 #include <cstdint>
+#include <utility>
 
 namespace posenc {
 
@@ -22,6 +23,23 @@ const char* code_name(Code code) {
     case Code::kInternal: return "internal";
   }
   return "internal";
+}
+
+// Here and not inline: there are hundreds of places that return or leave one.
+Status::Status(const Status& other) = default;
+Status::Status(Status&& other) noexcept = default;
+Status& Status::operator=(const Status& other) = default;
+Status& Status::operator=(Status&& other) noexcept = default;
+Status::~Status() = default;
+
+Status refuse(Code code, Words subject, Words argument, Words allowed, Words given) {
+  Status status;
+  status.code = code;
+  status.subject = subject.text;
+  status.argument = argument.text;
+  status.allowed = allowed.text;
+  status.given = given.text;
+  return status;
 }
 
 std::string Status::message() const {

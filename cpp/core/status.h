@@ -3,7 +3,6 @@
 #pragma once
 
 #include <string>
-#include <utility>
 
 namespace posenc {
 
@@ -20,6 +19,13 @@ struct Status {
   std::string allowed;   // e.g. "an integer from 1 to 1024"
   std::string given;     // e.g. "0"
 
+  Status() = default;
+  Status(const Status& other);
+  Status(Status&& other) noexcept;
+  Status& operator=(const Status& other);
+  Status& operator=(Status&& other) noexcept;
+  ~Status();
+
   bool ok() const { return code == Code::kOk; }
   // "alibi: heads must be an integer from 1 to 1024, got 0".
   std::string message() const;
@@ -27,9 +33,14 @@ struct Status {
 
 inline Status ok() { return {}; }
 
-inline Status refuse(Code code, std::string subject, std::string argument, std::string allowed, std::string given) {
-  return {code, std::move(subject), std::move(argument), std::move(allowed), std::move(given)};
-}
+// Words handed to refuse(): literals and strings alike, as one address, so that a refusal costs its caller few bytes.
+struct Words {
+  Words(const char* literal) : text(literal) {}
+  Words(const std::string& string) : text(string.c_str()) {}
+  const char* text;  // ends with a zero
+};
+
+Status refuse(Code code, Words subject, Words argument, Words allowed, Words given);
 
 // A number as a person writes it: the shortest decimal that reads back as the same double; "NaN", "Infinity".
 std::string to_text(double value);

@@ -58,7 +58,7 @@ Frequencies::Pointer Frequencies::power_law(double base, std::int64_t dim, std::
     if (law.base == base && law.dim == dim && law.pairs == pairs && law.frequencies) return law.frequencies;
   }
   const MultiFloat ratio = power_law_ratio(MultiFloat(base), dim);
-  auto made = std::make_shared<const Frequencies>(geometric(MultiFloat::two_over_pi(), ratio, pairs));
+  auto made = Pointer::make(geometric(MultiFloat::two_over_pi(), ratio, pairs));
   remembered[oldest] = {base, dim, pairs, made};
   oldest = (oldest + 1) % kRemembered;
   return made;
@@ -68,7 +68,7 @@ Frequencies::Pointer Frequencies::timing(double min_timescale, double max_timesc
   const MultiFloat first(min_timescale);
   const std::int64_t steps = pairs > 1 ? static_cast<std::int64_t>(pairs) - 1 : 1;
   const MultiFloat ratio = root(first / MultiFloat(max_timescale), steps);
-  return std::make_shared<const Frequencies>(geometric(first * MultiFloat::two_over_pi(), ratio, pairs));
+  return Pointer::make(geometric(first * MultiFloat::two_over_pi(), ratio, pairs));
 }
 
 Frequencies::Pointer Frequencies::list(std::span<const double> omegas) {
@@ -83,7 +83,7 @@ Frequencies::Pointer Frequencies::angular(std::span<const MultiFloat> omegas) {
   turns.reserve(omegas.size());
   const MultiFloat unit = MultiFloat::two_over_pi();
   for (const MultiFloat& omega : omegas) turns.push_back(omega * unit);
-  return std::make_shared<const Frequencies>(turns);
+  return Pointer::make(turns);
 }
 
 MultiFloat Frequencies::angular(std::size_t i) const {

@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "core/shared.h"
 #include "kernels/multiprecision.h"
 
 namespace posenc {
@@ -27,7 +28,7 @@ struct Rotators;
 /// |position| <= 2^53. An object keeps the rotators of runs it has served: use it from one thread at a time.
 class Frequencies {
  public:
-  using Pointer = std::shared_ptr<const Frequencies>;
+  using Pointer = Shared<const Frequencies>;
 
   /// omega_i = base^(-2 i / dim), i < pairs, for any base > 0 and dim >= 1 (Vaswani et al. 2017, section 3.5).
   /// The last eight laws asked for are remembered.

@@ -110,7 +110,7 @@ void append_claim(std::string& json, const Descriptor& descriptor, const Claim& 
     append_member(json, "text", std::string(param.name) + " is " + value);
     json += '}';
   }
-  if (claim.when[0] != '\0') {
+  if (!std::string_view(claim.when).empty()) {
     json += ",\"when\":{\"text\":";
     append_json(json, std::string_view(claim.when));
     json += '}';

@@ -159,7 +159,7 @@ Status Spec::set(std::string_view name, std::string_view choice) {
     }
     rest.remove_prefix(next.size() < rest.size() ? next.size() + 1 : rest.size());
   }
-  return refuse(Code::kUnknownChoice, name, allowed_text(param), "\"" + std::string(choice) + "\"");
+  return refuse(Code::kUnknownChoice, std::string(name), allowed_text(param), "\"" + std::string(choice) + "\"");
 }
 
 Status Spec::set(std::string_view name, const Table& table) {
@@ -169,8 +169,8 @@ Status Spec::set(std::string_view name, const Table& table) {
   return posenc::ok();
 }
 
-Status Spec::refuse(Code code, std::string_view name, std::string allowed, std::string given) const {
-  return posenc::refuse(code, descriptor_->name, std::string(name), std::move(allowed), std::move(given));
+Status Spec::refuse(Code code, Words name, Words allowed, Words given) const {
+  return posenc::refuse(code, descriptor_->name, name, allowed, given);
 }
 
 Status Spec::check() {

@@ -29,13 +29,30 @@ namespace posenc {
 enum class Slot { kEmbed, kRotate, kBias, kRelate };
 const char* slot_name(Slot slot);
 
+// The module that pages load is built bare of what only documents tell (POSENC_BARE): pages have it in schemes.gen.ts.
+#ifdef POSENC_BARE
+inline constexpr bool kBare = true;
+#else
+inline constexpr bool kBare = false;
+#endif
+
+// A text for documents; empty where kBare.
+class Prose {
+ public:
+  constexpr Prose(const char* text = "") : text_(kBare ? "" : text) {}
+  constexpr operator std::string_view() const { return text_; }
+
+ private:
+  const char* text_;
+};
+
 enum class Kind { kReal, kInteger, kFlag, kChoice, kList, kTable };
 
 // One parameter. Everything a user, a type or a slider must know about it is here and nowhere else.
 struct Param {
   const char* name;                // camelCase; a dot makes a nested option object: "scaling.factor"
   Kind kind;
-  const char* sentence;            // one sentence of documentation
+  Prose sentence;                  // one sentence of documentation
   double fallback = 0;             // default: number, flag 0/1, or index into choices; NaN: none
   const char* fallback_param = ""; // default is the value of this parameter ("dim" for rotaryDim)
   double min = 0, max = 0;         // inclusive range of the number, or of each entry of a list
@@ -73,22 +90,29 @@ struct Claim {
   Law law;
   const char* param = "";
   double value = 0;
-  const char* when = "";
+  Prose when = "";
   bool (*holds)(const Spec& spec) = nullptr;
   double length = 0;  // injective: for whole positions 0 .. length - 1
 
   bool applies_to(const Spec& spec) const;
 };
 
+// The claims of a scheme; none where kBare.
+struct Claims : std::span<const Claim> {
+  constexpr Claims() = default;
+  template <class List>
+  constexpr Claims(const List& list) : span(kBare ? span() : span(list)) {}
+};
+
 struct Descriptor {
   Slot slot;
   const char* name;       // the one spelling: alibi
-  const char* title;      // as papers print it: ALiBi
-  const char* summary;    // one sentence: what it is good at, where it fails
-  const char* formula;    // TeX
-  const char* reference;  // authors, year, place, section or equation
+  Prose title;            // as papers print it: ALiBi
+  Prose summary;          // one sentence: what it is good at, where it fails
+  Prose formula;          // TeX
+  Prose reference;        // authors, year, place, section or equation
   std::span<const Param> params;
-  std::span<const Claim> claims;
+  Claims claims;
   // Builds the scheme from checked values. Cross-parameter faults come back as a Status.
   Status (*make)(const Spec& spec, std::unique_ptr<Scheme>& scheme);
 };
@@ -138,7 +162,7 @@ class Spec {
   Status check();
 
   // A refusal of `name` in this scheme's voice: "rope: rotaryDim must be <allowed>, got <given>".
-  Status refuse(Code code, std::string_view name, std::string allowed, std::string given) const;
+  Status refuse(Code code, Words name, Words allowed, Words given) const;
 
  private:
   std::size_t index_of(std::string_view name) const;

@@ -112,7 +112,8 @@ TEST_CASE("catalogue: every scheme is found by its slot and name, once, and says
     INFO(descriptor->name);
     CHECK(find(descriptor->slot, descriptor->name) == descriptor);
     CHECK(names.insert(descriptor->name).second);
-    for (const char* text : {descriptor->title, descriptor->summary, descriptor->formula, descriptor->reference}) {
+    for (const std::string_view text : std::initializer_list<std::string_view>{
+             descriptor->title, descriptor->summary, descriptor->formula, descriptor->reference}) {
       CHECK(std::string(text).size() > 2);
       CHECK(std::string(text).find("TODO") == std::string::npos);
     }
@@ -140,7 +141,7 @@ TEST_CASE("catalogue: every scheme is found by its slot and name, once, and says
       INFO(law_name(claim.law));
       CHECK(law_sentence(claim.law, descriptor->slot) != nullptr);
       if (claim.param[0] != '\0') CHECK(params.count(claim.param) == 1);
-      CHECK((claim.when[0] == '\0') == (claim.holds == nullptr));
+      CHECK(std::string_view(claim.when).empty() == (claim.holds == nullptr));
       CHECK((claim.length > 0) == (claim.law == Law::kInjective));
     }
   }

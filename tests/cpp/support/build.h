@@ -110,7 +110,9 @@ inline posenc::Status set_option(Built& built, std::string_view name, std::strin
     const bool lowest = value == "lowest", random = lowest || value.substr(0, 7) == "random:";
     Dice dice(random && !lowest ? std::strtoull(std::string(value.substr(7)).c_str(), nullptr, 10) : 0);
     if (param.kind == Kind::kTable) {
-      if (!random) return spec.refuse(Code::kUnsupported, name, "random:<seed> in a test", std::string(value));
+      if (!random) {
+        return spec.refuse(Code::kUnsupported, std::string(name), "random:<seed> in a test", std::string(value));
+      }
       Table table;
       std::size_t size = 1;
       for (const std::size_t extent : shape_of(spec, param.shape)) {
