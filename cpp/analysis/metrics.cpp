@@ -1,5 +1,7 @@
 #include "analysis/metrics.h"
 
+#include <cmath>
+
 #include "core/positions.h"
 #include "simd/math.h"
 
@@ -54,6 +56,39 @@ Status attention_distance(const float* weights, std::size_t batch, std::size_t q
       sum += static_cast<double>(row[j]) * (offset < 0 ? -offset : offset);
     }
     out[n] = sum;
+  }
+  return ok();
+}
+
+Status layout_check(const double* found, const double* expected, std::size_t batch, std::size_t tokens,
+                    std::size_t width, double* norms, double* errors) {
+  const std::size_t rows = batch * tokens;
+  for (std::size_t n = 0; n < rows * width; ++n) {
+    if (!(found[n] - found[n] == 0)) {
+      return refuse(Code::kNotFinite, "layoutCheck", "rotated", "finite numbers", to_text(found[n]));
+    }
+  }
+  const auto dot = [width](const double* a, const double* b) {
+    double sum = 0;
+    for (std::size_t c = 0; c < width; ++c) sum += a[c] * b[c];
+    return sum;
+  };
+  const auto keep = [errors](int kind, double gap, double size) {
+    if (gap < 0) gap = -gap;
+    if (size > 0) gap /= size;
+    if (errors[kind] < gap) errors[kind] = gap;
+  };
+  errors[0] = errors[1] = errors[2] = 0;
+  for (std::size_t n = 0; n < rows; ++n) {
+    const double* f = found + n * width;
+    const double* e = expected + n * width;
+    norms[n] = std::sqrt(dot(e, e));
+    norms[rows + n] = std::sqrt(dot(f, f));
+    keep(0, norms[rows + n] - norms[n], norms[n]);
+    for (std::size_t c = 0; c < width; ++c) keep(2, f[c] - e[c], norms[n]);
+    for (std::size_t m = n - n % tokens; m < n; ++m) {
+      keep(1, dot(f, found + m * width) - dot(e, expected + m * width), norms[n] * norms[m]);
+    }
   }
   return ok();
 }

@@ -1,4 +1,4 @@
-// Numbers that sum up a matrix of attention weights, one a row, in float64.
+// Numbers that sum up attention weights or compare rotated rows, in float64.
 #pragma once
 
 #include <cstddef>
@@ -18,5 +18,15 @@ Status entropy(const float* weights, std::size_t rows, std::size_t keys, double 
 // distance a query looks over (positions along one axis). Errors: a weight that is negative or not finite.
 Status attention_distance(const float* weights, std::size_t batch, std::size_t queries, std::size_t keys,
                           const double* query_positions, const double* key_positions, double* out);
+
+// How far rows that somebody rotated, found (batch, T, d), are from those of a scheme, expected (batch, T, d).
+// norms (2, batch, T): the length of each row, expected and then found.
+// errors (3): the largest of each kind, relative to the lengths of the expected rows (absolute where those are 0):
+//   norm   ||f_i| - |e_i|| / |e_i|
+//   score  |<f_i, f_j> - <e_i, e_j>| / (|e_i| |e_j|) over the pairs of a batch entry; T^2 d multiply-adds
+//   value  max_c |f_ic - e_ic| / |e_i|
+// Errors: a number of `found` that is not finite. `expected` is the core's own.
+Status layout_check(const double* found, const double* expected, std::size_t batch, std::size_t tokens,
+                    std::size_t width, double* norms, double* errors);
 
 }  // namespace posenc

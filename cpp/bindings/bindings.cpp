@@ -253,6 +253,11 @@ Status run(attention_distance_block& b) {
                             at<const double>(b.query_positions), at<const double>(b.key_positions), at<double>(b.out));
 }
 
+Status run(layout_check_block& b) {
+  return layout_check(at<const double>(b.found), at<const double>(b.expected), count(b.batch), count(b.tokens),
+                      count(b.width), at<double>(b.norms), at<double>(b.errors));
+}
+
 // ---------------------------------------------------------------- what is exported
 
 template <class Block>

@@ -1,5 +1,6 @@
 #include "analysis/metrics.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <vector>
@@ -76,4 +77,39 @@ TEST_CASE("mean distance of a row (golden att-008) and of explicit positions") {
   CHECK(out[3] == 0);
   const float negative[] = {-1};
   CHECK(attention_distance(negative, 1, 1, 1, q, k, out).code == Code::kOutOfRange);
+}
+
+TEST_CASE("layout_check measures lengths, scores and values against the expected rows (golden rope-018)") {
+  // Worked by hand: rows of a table cat(f, f) met by the interleaved rotation of [1, 2, 3, 4] at position 1.
+  const double expected[] = {1, 2, 3, 4, 0, 3, 4, 0, 0, 0, 0, 0};
+  const double found[] = {-1.142639664, 2.009899834, -1.744977022, 4.029799502, 3, 0, 0, 4, 0, 0, 0, 0.5};
+  double norms[6];
+  double errors[3];
+  REQUIRE(layout_check(found, expected, 1, 3, 4, norms, errors).ok());
+  CHECK(norms[0] == Approx(5.477225575).epsilon(0).margin(1e-9));
+  CHECK(norms[3] == Approx(4.962816899).epsilon(0).margin(1e-8));
+  CHECK(norms[1] == 5);
+  CHECK(norms[4] == 5);
+  CHECK(errors[0] == 0.5);  // the last row ought to be zero: its error is absolute
+  const double score = 3 * -1.142639664 + 4 * 4.029799502 - 18;  // <f1, f0> - <e1, e0>, the largest
+  const double other = 0.5 * 4.029799502;                        // <f2, f0> - 0, absolute again
+  CHECK(errors[1] == Approx(std::max(std::abs(score) / (5 * std::sqrt(30.0)), other)).epsilon(1e-14));
+  CHECK(errors[2] == Approx((3 + 1.744977022) / std::sqrt(30.0)).epsilon(1e-14));
+
+  REQUIRE(layout_check(expected, expected, 3, 1, 4, norms, errors).ok());
+  CHECK(errors[0] + errors[1] + errors[2] == 0);
+  // Rows of different batch entries never meet.
+  const double apart[] = {1, 0, 1, 0};
+  const double turned[] = {0, 1, 1, 0};
+  REQUIRE(layout_check(turned, apart, 2, 1, 2, norms, errors).ok());
+  CHECK(errors[0] == 0);
+  CHECK(errors[1] == 0);
+  CHECK(errors[2] == 1);
+  REQUIRE(layout_check(turned, apart, 1, 2, 2, norms, errors).ok());
+  CHECK(errors[1] == 1);
+  REQUIRE(layout_check(nullptr, nullptr, 0, 3, 4, norms, errors).ok());
+
+  const double bad[] = {1, std::numeric_limits<double>::infinity()};
+  CHECK(layout_check(bad, apart, 1, 1, 2, norms, errors).message() ==
+        "layoutCheck: rotated must be finite numbers, got Infinity");
 }
