@@ -222,6 +222,7 @@ describe("TypeScript", () => {
       (target, path) =>
         target.startsWith("web/src/") ||
         (path === "web/src/module.ts" && target.startsWith("build/wasm/")) ||
+        (path === "web/src/onnx-proto.ts" && target === "pbf") ||
         (entries.includes(path) && target.startsWith("web/figures/")),
     );
     allow(

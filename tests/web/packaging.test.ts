@@ -220,6 +220,25 @@ describe("a good script", () => {
   });
 });
 
+describe("files and models", () => {
+  it("come from entries of their own, which share the module and the errors", () => {
+    const { status, stdout, stderr } = node(`
+      import { PosencError, Tensor, encode, rope, sinusoidal } from "posenc";
+      import { readNpy, readSafetensors, toCsv, toNpy, toSafetensors } from "posenc/files";
+      import { toOnnx } from "posenc/onnx";
+      const table = encode(sinusoidal({ dim: 2 }), 2);
+      const { wpe } = await readSafetensors(new Blob([toSafetensors({ wpe: table })]));
+      let refused;
+      try { readNpy(new Uint8Array(3)); } catch (error) { refused = error instanceof PosencError && error.code; }
+      const model = toOnnx({ dim: 4, length: 8, rotate: rope({ dim: 4 }), causal: true });
+      console.log(JSON.stringify([wpe instanceof Tensor, toCsv(readNpy(toNpy(wpe))), refused, model.length > 500]));
+    `);
+    expect(stderr).toBe("");
+    expect(status).toBe(0);
+    expect(JSON.parse(stdout)).toEqual([true, "0,1\r\n0.84147096,0.5403023\r\n", "invalid-file", true]);
+  });
+});
+
 describe("a bad script", () => {
   it("is told what was wrong, with what is allowed, and goes on", () => {
     const { status, stdout, stderr } = node(`
@@ -271,12 +290,20 @@ describe("a bad script", () => {
       import { alibi, attention, encode, rope, rotate, schemes, shaw, sinusoidal } from "posenc";
       import "posenc/elements";
       import { renderSVG } from "posenc/render";
+      import { readNpy, readSafetensors, toCsv, toNpy } from "posenc/files";
+      import { toOnnx } from "posenc/onnx";
       const q = [[1, 2], [3, 4]];
       const table: Tensor = encode(sinusoidal({ dim: 4, layout: "half" }), 4);
       const out: Tensor = attention(q, q, q, { causal: true, rotate: rope({ dim: 2 }), bias: alibi({ heads: 1 }),
         relate: shaw({ dim: 2, clip: 2 }) }).out;
       const heads: number = alibi({ heads: 8 }).heads;
       const svg: string = renderSVG("embed", {});
+      const held: Record<string, Tensor> = readSafetensors(new Uint8Array(8), { names: ["wpe"] });
+      const later: Promise<Tensor> = readNpy(new Blob([toNpy(table)]));
+      const csv: string = toCsv(table, { header: true });
+      const model: Uint8Array = toOnnx({ dim: 4, length: 8, rotate: rope({ dim: 4 }), causal: "bottom-right" });
+      // @ts-expect-error -- a model needs its width
+      toOnnx({ length: 8 });
       const names: string[] = schemes.map((scheme) => scheme.name);
       // @ts-expect-error -- a rotate scheme is no bias
       attention(q, q, q, { bias: rope({ dim: 2 }) });
@@ -290,7 +317,7 @@ describe("a bad script", () => {
       rope({ dim: 2, layout: "quarter" });
       // @ts-expect-error -- no such option
       attention(q, q, q, { casual: true });
-      export { table, out, heads, svg, names, PosencError };
+      export { table, out, heads, svg, held, later, csv, model, names, PosencError };
     `,
     );
     for (const [module, moduleResolution] of [
@@ -344,6 +371,8 @@ describe("size", () => {
       figures: weight("elements.js"),
       classic: gzipped(join(dist, "posenc.js")),
       fallback: gzipped(join(dist, "fallback.js")),
+      files: weight("files.js") - weight("index.js"),
+      onnx: weight("onnx.js") - weight("index.js"),
       wasm: statSync(join(dist, "posenc.wasm")).size,
     };
     console.log(`measured: gzipped bytes ${JSON.stringify(sizes)}`);
@@ -364,7 +393,7 @@ describe("size", () => {
       dist,
       holders.find((path) => path !== "posenc.js")!,
     );
-    for (const entry of ["index.js", "elements.js", "render.js"])
+    for (const entry of ["index.js", "elements.js", "render.js", "files.js", "onnx.js"])
       expect(closure(join(dist, entry)), entry).toContain(owner);
   });
 });

@@ -355,10 +355,12 @@ function readOperands(q: unknown, k: unknown, v: unknown): Operands {
 
 // ---------------------------------------------------------------- who sees whom
 
-type Causal = boolean | "top-left" | "bottom-right";
+/** @internal */
+export type Causal = boolean | "top-left" | "bottom-right";
 type Given = Readonly<Record<string, unknown>>;
 
-function readCausal(value: unknown): Causal {
+/** @internal */
+export function readCausal(value: unknown): Causal {
   if (value === undefined || typeof value === "boolean") return value ?? false;
   if (value === "top-left" || value === "bottom-right") return value;
   refuse("unknown-choice", kSubject, "causal", 'true, false, "top-left" or "bottom-right"', value);
@@ -410,7 +412,8 @@ function readPlaces(given: Given, queries: number, keys: number, causal: Causal)
   return { query, key, queryOrder, keyOrder };
 }
 
-function readWindow(value: unknown, causal: boolean): [left: number, right: number] {
+/** @internal */
+export function readWindow(value: unknown, causal: boolean): [left: number, right: number] {
   if (value === undefined) return [Infinity, Infinity];
   const allowed = "a number above 0, or [left, right] of numbers from 0 or null";
   if (typeof value === "number") {

@@ -1,5 +1,6 @@
 // posenc/files: tables out of files and into files. A format's parser asks for ranges of bytes and never sees the
 // source, so that bytes in memory, a Blob on a disk and a reader over a network go through the same checks.
+import { hasOrder, littleBytes } from "./byte-order.js";
 import { nearest, printed, printedShape, refusal, refuse, verbatim } from "./error.js";
 import { readOptions } from "./options.js";
 import { type DType, Tensor, type TensorLike, allowedSize, product, refuseDetached, tensor } from "./tensor.js";
@@ -148,7 +149,6 @@ const kElements = {
 
 const kArrays = { float32: Float32Array, float64: Float64Array, int32: Int32Array, bool: Uint8Array } as const;
 type Data = Float32Array | Float64Array | Int32Array | Uint8Array;
-const kLittle = new Uint8Array(Uint16Array.of(1).buffer)[0] === 1;
 
 function allocated(subject: string, name: string, dtype: DType, size: number): Data {
   try {
@@ -167,7 +167,7 @@ function* readElements(
   { start, size, little }: { start: number; size: number; little: boolean },
 ): Parser<Data> {
   const data = allocated(subject, name, elements.dtype, size);
-  const plain = elements.same === true && little === kLittle ? new Uint8Array(data.buffer) : undefined;
+  const plain = elements.same === true && hasOrder(little) ? new Uint8Array(data.buffer) : undefined;
   const piece = kPiece / elements.bytes;
   for (let first = 0; first < size; first += piece) {
     const count = Math.min(piece, size - first);
@@ -633,13 +633,6 @@ const kWritten = {
   bool: { npy: "|b1", safetensors: "BOOL", bytes: 1 },
 } as const;
 
-function writeElements(into: Uint8Array, at: number, { data }: Tensor): void {
-  into.set(new Uint8Array(data.buffer, data.byteOffset, data.byteLength), at);
-  if (kLittle) return;
-  const width = data.BYTES_PER_ELEMENT;
-  for (let i = 0; i < data.length; i++) into.subarray(at + i * width, at + (i + 1) * width).reverse();
-}
-
 function allowedFile(subject: string, bytes: number): Uint8Array<ArrayBuffer> {
   allowedSize(subject, "the file", [bytes], 1);
   return new Uint8Array(bytes);
@@ -655,7 +648,7 @@ export function toNpy(values: TensorLike): Uint8Array<ArrayBuffer> {
   const file = allowedFile("toNpy", 10 + length + array.data.byteLength);
   file.set([0x93, 0x4e, 0x55, 0x4d, 0x50, 0x59, 1, 0, length & 255, length >> 8]);
   file.set(new TextEncoder().encode(`${text.padEnd(length - 1)}\n`), 10);
-  writeElements(file, 10 + length, array);
+  file.set(littleBytes(array.data), 10 + length);
   return file;
 }
 
@@ -715,7 +708,7 @@ export function toSafetensors(
   file.fill(0x20, 8, 8 + length).set(text, 8);
   let at = 8 + length;
   for (const { array } of entries) {
-    writeElements(file, at, array);
+    file.set(littleBytes(array.data), at);
     at += array.data.byteLength;
   }
   return file;

@@ -41,6 +41,7 @@ export * from "./schemes.gen.js";
 export { fromJSON } from "./catalogue.js";
 export { type EmbedOptions, type EncodeOptions, embed, encode } from "./embed.js";
 export { type ConvertLayoutOptions, type RotateOptions, convertLayout, rotate } from "./rotate.js";
+export { type LayoutCheck, type LayoutCheckOptions, type LayoutFinding, layoutCheck } from "./layout-check.js";
 export { type BiasOptions, type RelativeIndexOptions, bias, relativeIndex } from "./bias.js";
 export { type Frequencies, type FrequenciesOptions, frequencies } from "./frequencies.js";
 export { type AttentionOptions, type AttentionResult, type AttentionTrace, attention } from "./attention.js";
