@@ -356,7 +356,9 @@ export async function build({ onlyModules = false, frozen = false, force = false
   if (!frozen) for (const file of await generate({ write: true })) console.log(`build: wrote ${file}`);
   if (onlyModules) return;
 
-  const entries = ["index", "elements", "render", "files", "onnx"].filter((name) => existsSync(join(kRoot, "web/src", `${name}.ts`)));
+  const entries = ["index", "elements", "render", "files", "onnx"].filter((name) =>
+    existsSync(join(kRoot, "web/src", `${name}.ts`)),
+  );
   const sources = [
     "web/src",
     "web/figures",

@@ -7,7 +7,9 @@ export function hasOrder(little: boolean): boolean {
 }
 
 /** The elements as little-endian bytes: a view of them where they are, else a copy. */
-export function littleBytes(data: Exclude<ArrayBufferView, DataView> & { readonly BYTES_PER_ELEMENT: number }): Uint8Array {
+export function littleBytes(
+  data: Exclude<ArrayBufferView, DataView> & { readonly BYTES_PER_ELEMENT: number },
+): Uint8Array {
   const bytes = new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
   if (kLittle) return bytes;
   const turned = bytes.slice();

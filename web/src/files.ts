@@ -82,9 +82,7 @@ function remote(subject: string, file: unknown): Remote {
   }
   return {
     size,
-    read: isBlob
-      ? (start, end) => given.slice!(start, end).arrayBuffer()
-      : (start, end) => given.read!(start, end),
+    read: isBlob ? (start, end) => given.slice!(start, end).arrayBuffer() : (start, end) => given.read!(start, end),
   };
 }
 
@@ -484,7 +482,13 @@ export function readNpy(file: Bytes | RemoteFile): Tensor | Promise<Tensor> {
       refuseFile(subject, "the header's descr", "one with its byte order, < or >", descr);
     }
     if (shape.length > kMaxRank) {
-      refuse("unsupported", subject, "the header's shape", `of at most ${kMaxRank} axes`, verbatim(printedShape(shape)));
+      refuse(
+        "unsupported",
+        subject,
+        "the header's shape",
+        `of at most ${kMaxRank} axes`,
+        verbatim(printedShape(shape)),
+      );
     }
     const start = from + length;
     const bytes = product(shape) * elements.bytes;
@@ -638,7 +642,7 @@ function allowedFile(subject: string, bytes: number): Uint8Array<ArrayBuffer> {
   return new Uint8Array(bytes);
 }
 
-/** An .npy file (version 1.0, little-endian, by rows) of an array: float32, float64, int32 or bool, as the tensor is. */
+/** An .npy file (version 1.0, little-endian, by rows) of an array, in the dtype that the tensor has. */
 export function toNpy(values: TensorLike): Uint8Array<ArrayBuffer> {
   const array = tensor(values);
   const shape = array.shape.length === 1 ? `(${array.shape[0]},)` : `(${array.shape.join(", ")})`;

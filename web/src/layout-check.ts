@@ -181,7 +181,14 @@ function mixed(
   const angle = (c: number): number => inverse[pairs === "half" ? c >> 1 : c % half]!;
   const turned = [first, second].map((column) => {
     const angles = Array.from({ length: half }, (_, i) => angle(column(i)));
-    const own = fromJSON({ slot: "rotate", name: "rope", dim: width, rotaryDim: columns, layout: pairs, frequencies: angles });
+    const own = fromJSON({
+      slot: "rotate",
+      name: "rope",
+      dim: width,
+      rotaryDim: columns,
+      layout: pairs,
+      frequencies: angles,
+    });
     return rotate(x, own as RotateScheme, how).data;
   }) as [Float64Array, Float64Array];
   const data = turned[0].map((value, n) => {

@@ -1,6 +1,6 @@
-// posenc/onnx: the encoding and attention set up here, as a model that ONNX Runtime and others run at scale. Every table
-// in it is the core's own numbers, asked for through the same functions that users call; the graph does the rest with
-// operators of the default domain.
+// posenc/onnx: the encoding and attention set up here, as a model that ONNX Runtime and others run at scale. Every
+// table in it is the core's own numbers, asked for through the same functions that users call; the graph does the rest
+// with operators of the default domain.
 import { type Causal, attention, readCausal, readWindow } from "./attention.js";
 import { bias, relativeIndex } from "./bias.js";
 import { embed } from "./embed.js";
@@ -35,8 +35,8 @@ export interface OnnxAttentionOptions {
   /** Width of values. Default `dim`. */
   readonly valueDim?: number;
   /**
-   * The most tokens that the model's tables are made for, at positions 0 … length - 1; batch and token counts stay free.
-   * Scaling rules that depend on a length are those of `attention(…, {length})`. Not with `keyPositions`, where it
+   * The most tokens that the model's tables are made for, at positions 0 … length - 1; batch and token counts stay
+   * free. Scaling rules that depend on a length are those of `attention(…, {length})`. Not with `keyPositions`, where it
    * defaults to the largest of them + 1 and only scaling rules see it.
    */
   readonly length?: number;
@@ -85,8 +85,8 @@ const kOpset = 17;
  * An ONNX model (ModelProto, IR version 8, opset 17, operators of the default domain only) of attention or of an
  * embedding: the bytes of a .onnx file.
  *
- * Attention has the inputs `q` [batch, heads, queries, dim], `k` [batch, kvHeads, keys, dim], `v` [batch, kvHeads, keys,
- * valueDim] and the output `out` [batch, heads, queries, valueDim], float32; an embedding has `x` [batch, tokens, dim]
+ * Attention has the inputs `q` [batch, heads, queries, dim], `k` [batch, kvHeads, keys, dim], `v` [batch, kvHeads,
+ * keys, valueDim] and the output `out` [batch, heads, queries, valueDim], float32; an embedding has `x` [batch, tokens, dim]
  * and `out`. Tables are the core's numbers for the positions they are made for; a run with more tokens than `length`
  * fails in the runtime, and never wraps.
  *
@@ -119,7 +119,12 @@ class Graph {
   readonly #small = new Map<string, string>();
 
   /** Adds an operation; its output. A word in `inputs` may be empty: an input left out. */
-  add(op: string, inputs: readonly string[], attributes: Readonly<Record<string, Attribute>> = {}, name?: string): string {
+  add(
+    op: string,
+    inputs: readonly string[],
+    attributes: Readonly<Record<string, Attribute>> = {},
+    name?: string,
+  ): string {
     const output = name ?? `${op}_${this.nodes.length}`;
     this.nodes.push({ op, inputs, outputs: [output], attributes });
     return output;
@@ -219,7 +224,9 @@ function embedding(graph: Graph, options: unknown): Interface {
   const p = graph.table("table", table.data as Float32Array, [count, columns]);
   const tokens = counted ? "tokens" : count;
   const rows = counted
-    ? graph.add("Gather", [p, graph.add("Range", [graph.whole(0), graph.lengthOf("x", 1), graph.whole(1)])], { axis: 0 })
+    ? graph.add("Gather", [p, graph.add("Range", [graph.whole(0), graph.lengthOf("x", 1), graph.whole(1)])], {
+        axis: 0,
+      })
     : p;
   const scaled = factor === 1 ? "x" : graph.add("Mul", ["x", graph.real(factor)]);
   if (mode === "add") graph.add("Add", [scaled, rows], {}, "out");
@@ -354,7 +361,9 @@ function attending(graph: Graph, options: unknown): Interface {
   // From here on [batch, heads, tokens, width].
   const split = (name: string, count: number, width: number): string =>
     packed
-      ? graph.add("Transpose", [graph.add("Reshape", [name, graph.whole([0, 0, count, width])])], { perm: [0, 2, 1, 3] })
+      ? graph.add("Transpose", [graph.add("Reshape", [name, graph.whole([0, 0, count, width])])], {
+          perm: [0, 2, 1, 3],
+        })
       : name;
   const q = split("q", heads, dim);
   const k = split("k", kvHeads, dim);
@@ -552,21 +561,24 @@ function visibility(graph: Graph, setup: Setup, places: Places | undefined): str
       ...order("keyOrder", tk),
       trace: true,
     });
-    return graph.table("visible", trace!.masked.data.map((masked) => 1 - masked), [tq, tk]);
+    return graph.table(
+      "visible",
+      trace!.masked.data.map((masked) => 1 - masked),
+      [tq, tk],
+    );
   }
   const limits: string[] = [];
   const within = (op: string, reach: number): void => {
     // Offsets are whole: what lies between whole numbers cuts as the one below.
-    if (reach <= 2 * counted!) limits.push(graph.add(op, [places.offset, graph.whole(op === "LessOrEqual" ? reach : -reach)]));
+    if (reach <= 2 * counted!)
+      limits.push(graph.add(op, [places.offset, graph.whole(op === "LessOrEqual" ? reach : -reach)]));
   };
   if (isCausal) within("LessOrEqual", 0);
   within("GreaterOrEqual", wholeBelow(left, counted!));
   within("LessOrEqual", wholeBelow(right, counted!));
   if (limits.length === 0) return undefined;
   const windowed = limits.reduce((a, b) => graph.add("And", [a, b]));
-  return prefix === 0
-    ? windowed
-    : graph.add("Or", [windowed, graph.add("Less", [places.key, graph.whole(prefix)])]);
+  return prefix === 0 ? windowed : graph.add("Or", [windowed, graph.add("Less", [places.key, graph.whole(prefix)])]);
 }
 
 function wholeBelow(reach: number, counted: number): number {

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Writes files.json beside it: small safetensors and npy files made byte by byte from the formats' descriptions, with
+"""Writes files.json beside it (or where an argument says): small safetensors and npy files made byte by byte from the formats' descriptions, with
 what stands in them. Nothing but Python's struct takes part, so that the readers are held against another's hand."""
 import base64
 import json
 import os
 import struct
+import sys
 
 HALF = [0.0, -0.0, 1.0, -2.0, 65504.0, 2.0**-14, 2.0**-24, -3 * 2.0**-24, 0.333251953125, float("inf"), float("-inf")]
 
@@ -111,7 +112,8 @@ for version in (1, 2, 3):
             raw = struct.pack(order + str(len(values)) + code, *values)
             add("%s%s v%d.npy" % (order, kind, version), npy(order + kind, [len(values)], raw, version=version),
                 {"": (dtype, [len(values)], values)})
-for descr, raw, dtype, values in (("|b1", bytes([1, 0]), "bool", [1, 0]), ("|i1", bytes([128, 127]), "int32", [-128, 127]),
+for descr, raw, dtype, values in (("|b1", bytes([1, 0]), "bool", [1, 0]),
+                                  ("|i1", bytes([128, 127]), "int32", [-128, 127]),
                                   ("|u1", bytes([0, 255]), "int32", [0, 255])):
     add("%s.npy" % descr, npy(descr, [2], raw), {"": (dtype, [2], values)})
 
@@ -127,9 +129,10 @@ add("by columns, big end.npy", npy(">i4", [2, 3], struct.pack(">6i", 0, 3, 1, 4,
 add("scalar.npy", npy("<f4", [], struct.pack("<f", 1.5)), {"": ("float32", [], [1.5])})
 add("empty.npy", npy("<f4", [0, 3], b"", fortran=True), {"": ("float32", [0, 3], [])})
 # Python 2 wrote long lengths, and older versions their keys in another order, without the last comma.
-add("old.npy", npy("", [], struct.pack("<2f", 1, 2), text='{"shape": (2L, 1L), "fortran_order": False, "descr": "<f4"}'),
-    {"": ("float32", [2, 1], [1.0, 2.0])})
+old = '{"shape": (2L, 1L), "fortran_order": False, "descr": "<f4"}'
+add("old.npy", npy("", [], struct.pack("<2f", 1, 2), text=old), {"": ("float32", [2, 1], [1.0, 2.0])})
 
-with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "files.json"), "w") as out:
+beside = os.path.join(os.path.dirname(os.path.abspath(__file__)), "files.json")
+with open(sys.argv[1] if len(sys.argv) > 1 else beside, "w", encoding="utf-8") as out:
     lines = ",\n".join(json.dumps(entry, ensure_ascii=False) for entry in files)
     out.write("[\n%s\n]\n" % lines)

@@ -1,6 +1,8 @@
-// posenc/files: files written by another's hand read back; what is written is what the formats say; and no file, however
-// broken, does more than be refused.
-import { readFileSync } from "node:fs";
+// posenc/files: files written by another's hand read back; what is written is what the formats say; and no file,
+// however broken, does more than be refused.
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
@@ -13,7 +15,16 @@ import {
   toNpy,
   toSafetensors,
 } from "../../../web/src/files.js";
-import { PosencError, Tensor, attention, encode, randomNormal, shaw, sinusoidal, tensor } from "../../../web/src/index.js";
+import {
+  PosencError,
+  Tensor,
+  attention,
+  encode,
+  randomNormal,
+  shaw,
+  sinusoidal,
+  tensor,
+} from "../../../web/src/index.js";
 
 interface Written {
   readonly name: string;
@@ -72,7 +83,22 @@ function refusalOf(attempt: () => unknown): PosencError {
   throw new Error("not refused");
 }
 
+const kHasPython = spawnSync("python3", ["--version"]).status === 0;
+
 describe("files by another's hand", () => {
+  it.skipIf(!kHasPython)("are what their script writes", () => {
+    const folder = mkdtempSync(join(tmpdir(), "posenc-files-"));
+    try {
+      const fresh = join(folder, "files.json");
+      const { status, stderr } = spawnSync("python3", [join(kFolder, "write_files.py"), fresh], { encoding: "utf8" });
+      expect(stderr).toBe("");
+      expect(status).toBe(0);
+      expect(readFileSync(fresh, "utf8")).toBe(readFileSync(join(kFolder, "files.json"), "utf8"));
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  });
+
   it.each(files)("$name: from bytes, a Blob and a reader", async (written) => {
     const bytes = bytesOf(written);
     const names = Object.keys(written.tensors);
@@ -101,7 +127,10 @@ describe("files by another's hand", () => {
     for (let shift = 0; shift < 8; shift++) {
       const around = new Uint8Array(bytes.length + 16);
       around.set(bytes, shift);
-      check(readNpy(around.subarray(shift, shift + bytes.length)), files.find(({ name }) => name === "<f4 v1.npy")!.tensors[""]!);
+      check(
+        readNpy(around.subarray(shift, shift + bytes.length)),
+        files.find(({ name }) => name === "<f4 v1.npy")!.tensors[""]!,
+      );
     }
     const shared = new SharedArrayBuffer(bytes.length);
     new Uint8Array(shared).set(bytes);
@@ -118,7 +147,10 @@ describe("files by another's hand", () => {
     expect(tensors.brain).toEqual({ dtype: "BF16", shape: [3, 2], bytes: 12 });
     expect(tensors.empty).toEqual({ dtype: "F32", shape: [0, 4], bytes: 0 });
     const end = 8 + Number(new DataView(bytes.buffer).getBigUint64(0, true));
-    expect(source.asked).toEqual([[0, 8], [8, end]]);
+    expect(source.asked).toEqual([
+      [0, 8],
+      [8, end],
+    ]);
     expect(safetensorsHeader(bytes).tensors).toEqual(tensors);
   });
 
@@ -192,7 +224,8 @@ describe("half precision", () => {
       expect(Object.is(brain[bits], view.getFloat32(0)), bits.toString(16)).toBe(true);
       // IEEE 754's own words: (-1)^s 2^(e - 15) (1 + f / 1024).
       const [s, e, f] = [bits >> 15, (bits >> 10) % 32, bits % 1024];
-      const size = e === 31 ? (f === 0 ? Infinity : NaN) : e === 0 ? 2 ** -14 * (f / 1024) : 2 ** (e - 15) * (1 + f / 1024);
+      const size =
+        e === 31 ? (f === 0 ? Infinity : NaN) : e === 0 ? 2 ** -14 * (f / 1024) : 2 ** (e - 15) * (1 + f / 1024);
       expect(Object.is(half[bits], s === 1 ? -size : size), bits.toString(16)).toBe(true);
     }
   });
@@ -209,7 +242,11 @@ describe("a malformed file", () => {
   it.each<[string, Uint8Array, RegExp]>([
     ["is empty", new Uint8Array(0), /the file must be of at least 8 bytes.*got 0/],
     ["ends in its length", new Uint8Array(7), /at least 8 bytes/],
-    ["says a longer header", Uint8Array.of(9, 0, 0, 0, 0, 0, 0, 0, 0x7b), /length in bytes 0 to 7 must be at most 1, got 9/],
+    [
+      "says a longer header",
+      Uint8Array.of(9, 0, 0, 0, 0, 0, 0, 0, 0x7b),
+      /length in bytes 0 to 7 must be at most 1, got 9/,
+    ],
     ["says a header past 2^53", new Uint8Array(16).fill(255, 0, 8), /at most 8, got 18446744073709551615/],
     ["is not JSON", safetensors("{"), /header from byte 8 must be a JSON object/],
     ["is no UTF-8", new Uint8Array([2, 0, 0, 0, 0, 0, 0, 0, 0xff, 0x7d]), /header from byte 8/],
@@ -222,16 +259,39 @@ describe("a malformed file", () => {
     ["has a broken length", safetensors({ a: entry(0, 4, { shape: [0.5, 2] }) }, 4), /tensor "a"'s shape/],
     ["has a text for a length", safetensors({ a: entry(0, 4, { shape: ["1"] }) }, 4), /tensor "a"'s shape/],
     ["has one offset", safetensors({ a: entry(0, 4, { data_offsets: [0] }) }, 4), /tensor "a"'s data_offsets/],
-    ["ends before it begins", safetensors({ a: entry(4, 0, { shape: [1] }) }, 4), /tensor "a"'s data_offsets.*got \[4, 0\]/],
+    [
+      "ends before it begins",
+      safetensors({ a: entry(4, 0, { shape: [1] }) }, 4),
+      /tensor "a"'s data_offsets.*got \[4, 0\]/,
+    ],
     ["leaves the file", safetensors({ a: entry(0, 8) }, 4), /begin <= end <= 4, got \[0, 8\]/],
     ["leaves the file by far", safetensors({ a: entry(0, 2 ** 60, { shape: [1] }) }, 4), /data_offsets/],
-    ["has the wrong size", safetensors({ a: entry(0, 8, { shape: [3] }) }, 8), /12 bytes long for F32 of shape \[3\], got 8/],
+    [
+      "has the wrong size",
+      safetensors({ a: entry(0, 8, { shape: [3] }) }, 8),
+      /12 bytes long for F32 of shape \[3\], got 8/,
+    ],
     ["has a size past all", safetensors({ a: entry(0, 4, { shape: [2 ** 40, 2 ** 40] }) }, 4), /data_offsets/],
     ["overlaps", safetensors({ a: entry(0, 8), b: entry(4, 12) }, 12), /tensor "b"'s data_offsets must be from byte 8/],
-    ["holds one twice", safetensors({ a: entry(0, 8), b: entry(0, 8) }, 8), /tensor "b"'s data_offsets must be from byte 8/],
-    ["has a hole", safetensors({ a: entry(0, 4), b: entry(8, 12) }, 12), /tensor "b"'s data_offsets must be from byte 4/],
+    [
+      "holds one twice",
+      safetensors({ a: entry(0, 8), b: entry(0, 8) }, 8),
+      /tensor "b"'s data_offsets must be from byte 8/,
+    ],
+    [
+      "has a hole",
+      safetensors({ a: entry(0, 4), b: entry(8, 12) }, 12),
+      /tensor "b"'s data_offsets must be from byte 4/,
+    ],
     ["has bytes left over", safetensors({ a: entry(0, 4) }, 5), /the file must be of \d+ bytes/],
-    ["names one twice", safetensors('{"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]},"a":{"dtype":"U8","shape":[1],"data_offsets":[1,2]}}', 2), /byte 0/],
+    [
+      "names one twice",
+      safetensors(
+        '{"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]},"a":{"dtype":"U8","shape":[1],"data_offsets":[1,2]}}',
+        2,
+      ),
+      /byte 0/,
+    ],
     ["notes a number", safetensors({ __metadata__: { a: 1 } }), /__metadata__ "a" must be a text, got 1/],
     ["notes a list", safetensors({ __metadata__: [] }), /__metadata__/],
   ])("of safetensors that %s is refused, saying where", (_, bytes, message) => {
@@ -247,14 +307,19 @@ describe("a malformed file", () => {
     expect(error).toMatchObject({ code: "invalid-file", argument: "the header" });
   });
 
-  const dict = (descr: string, shape: string, more = ""): string => `{'descr': ${descr}, 'fortran_order': False, 'shape': ${shape}${more}}`;
+  const dict = (descr: string, shape: string, more = ""): string =>
+    `{'descr': ${descr}, 'fortran_order': False, 'shape': ${shape}${more}}`;
   it.each<[string, Uint8Array, RegExp]>([
     ["is empty", new Uint8Array(0), /at least 10 bytes/],
     ["is another kind", new Uint8Array(80), /begins with/],
     ["is of version 4", npy(dict("'<f4'", "()"), 4, 4), /bytes 6 and 7 must be 1.0, 2.0 or 3.0, got 4.0/],
     ["ends in its header", npy(dict("'<f4'", "()"), 4).subarray(0, 30), /length in bytes 8 to 9 must be at most 20/],
     ["ends in its long length", npy("{}", 0, 2).subarray(0, 11), /at least 12 bytes/],
-    ["says a huge header", Uint8Array.from([...npy("{}", 0, 2).subarray(0, 8), 255, 255, 255, 255, 0]), /bytes 8 to 11/],
+    [
+      "says a huge header",
+      Uint8Array.from([...npy("{}", 0, 2).subarray(0, 8), 255, 255, 255, 255, 0]),
+      /bytes 8 to 11/,
+    ],
     ["is no dict", npy("[]"), /the header at byte 10 must be {/],
     ["calls a function", npy("{'descr': f(), 'shape': ()}"), /the header at byte 19/],
     ["lacks a key", npy("{'descr': '<f4', 'shape': ()}", 4), /descr, fortran_order and shape/],
@@ -306,7 +371,9 @@ describe("a malformed file", () => {
   });
 
   it("never does more than be refused, cut or bent anywhere", () => {
-    const cases = files.filter(({ name }) => /every type|v3|columns|old/.test(name)).map((file) => ({ file, bytes: bytesOf(file) }));
+    const cases = files
+      .filter(({ name }) => /every type|v3|columns|old/.test(name))
+      .map((file) => ({ file, bytes: bytesOf(file) }));
     const tried = { refused: 0, read: 0 };
     const attempt = ({ name }: Written, bytes: Uint8Array): void => {
       const start = performance.now();
@@ -323,9 +390,13 @@ describe("a malformed file", () => {
       }
       expect(performance.now() - start).toBeLessThan(2000);
     };
-    for (const { file, bytes } of cases) for (let end = 0; end < bytes.length; end++) attempt(file, bytes.subarray(0, end));
+    for (const { file, bytes } of cases)
+      for (let end = 0; end < bytes.length; end++) attempt(file, bytes.subarray(0, end));
     const some = fc.constantFrom(...cases);
-    const changes = fc.array(fc.tuple(fc.double({ min: 0, max: 1, noNaN: true }), fc.integer({ min: 0, max: 255 })), { minLength: 1, maxLength: 2 });
+    const changes = fc.array(fc.tuple(fc.double({ min: 0, max: 1, noNaN: true }), fc.integer({ min: 0, max: 255 })), {
+      minLength: 1,
+      maxLength: 2,
+    });
     fc.assert(
       fc.property(some, changes, ({ file, bytes }, list) => {
         const bent = bytes.slice();
@@ -359,7 +430,10 @@ describe("a malformed file", () => {
 describe("what is asked wrongly", () => {
   it("is said at once, or by the promise", async () => {
     const bytes = found("every type.safetensors");
-    expect(refusalOf(() => readSafetensors("model.safetensors" as never))).toMatchObject({ code: "not-a-number", argument: "file" });
+    expect(refusalOf(() => readSafetensors("model.safetensors" as never))).toMatchObject({
+      code: "not-a-number",
+      argument: "file",
+    });
     expect(refusalOf(() => readNpy(null as never)).argument).toBe("file");
     expect(refusalOf(() => readSafetensors({ size: -1, read: () => bytes })).argument).toBe("file.size");
     expect(refusalOf(() => readSafetensors(bytes, { name: ["a"] } as never))).toMatchObject({ code: "unknown-option" });
@@ -367,7 +441,9 @@ describe("what is asked wrongly", () => {
     const missing = refusalOf(() => readSafetensors(bytes, { names: ["brain", "h.0.weigth"] }));
     expect(missing.code).toBe("unknown-choice");
     expect(missing.message).toContain('such as "h.0.weight", got "h.0.weigth"');
-    await expect(readSafetensors(new Blob([bytes]), { names: ["no"] })).rejects.toMatchObject({ code: "unknown-choice" });
+    await expect(readSafetensors(new Blob([bytes]), { names: ["no"] })).rejects.toMatchObject({
+      code: "unknown-choice",
+    });
     const detached = new Uint8Array(8);
     structuredClone(detached.buffer, { transfer: [detached.buffer] });
     expect(refusalOf(() => readSafetensors(detached)).code).toBe("detached");
@@ -405,12 +481,21 @@ describe("what is written", () => {
     const file = Buffer.from(toNpy([1, -2]));
     expect(file.toString("latin1", 0, 128)).toBe(`\x93NUMPY\x01\x00\x76\x00${text.padEnd(117)}\n`);
     expect(file.subarray(128).toString("hex")).toBe("0000803f000000c0");
-    expect(Buffer.from(toNpy(some.bool)).toString("latin1")).toContain("'descr': '|b1', 'fortran_order': False, 'shape': (1, 2, 1)");
+    expect(Buffer.from(toNpy(some.bool)).toString("latin1")).toContain(
+      "'descr': '|b1', 'fortran_order': False, 'shape': (1, 2, 1)",
+    );
     expect(Buffer.from(toNpy(some.scalar)).toString("latin1")).toContain("'shape': ()");
   });
 
   it("is a safetensors file to the byte: the widest first, aligned", () => {
-    const file = toSafetensors(new Map([["b", tensor([true])], ["a", tensor([1])], ["w", tensor([1], [1], "float64")]]), { metadata: { made: "here" } });
+    const file = toSafetensors(
+      new Map([
+        ["b", tensor([true])],
+        ["a", tensor([1])],
+        ["w", tensor([1], [1], "float64")],
+      ]),
+      { metadata: { made: "here" } },
+    );
     const length = Number(new DataView(file.buffer).getBigUint64(0, true));
     expect(length % 8).toBe(0);
     expect(JSON.parse(Buffer.from(file.subarray(8, 8 + length)).toString())).toEqual({
@@ -462,13 +547,20 @@ describe("what is written", () => {
 
 describe("comma-separated values", () => {
   it("are rows after RFC 4180", () => {
-    expect(toCsv([[1, 0.1], [-2.5, 1e-7]])).toBe("1,0.1\r\n-2.5,1e-7\r\n");
+    expect(
+      toCsv([
+        [1, 0.1],
+        [-2.5, 1e-7],
+      ]),
+    ).toBe("1,0.1\r\n-2.5,1e-7\r\n");
     expect(toCsv([1, 2])).toBe("1\r\n2\r\n");
     expect(toCsv([[1, 2]], { header: true })).toBe("0,1\r\n1,2\r\n");
     expect(toCsv([[1, 2, 3]], { header: ['a "b"', "c,d", "e\nf"] })).toBe('"a ""b""","c,d","e\nf"\r\n1,2,3\r\n');
     expect(toCsv([1], { header: [""] })).toBe('""\r\n1\r\n');
     expect(toCsv(tensor([[true, false]]))).toBe("true,false\r\n");
-    expect(toCsv(tensor([0.1, -0, NaN, -Infinity, 1e21], undefined, "float64"))).toBe("0.1\r\n-0\r\nNaN\r\n-Infinity\r\n1e+21\r\n");
+    expect(toCsv(tensor([0.1, -0, NaN, -Infinity, 1e21], undefined, "float64"))).toBe(
+      "0.1\r\n-0\r\nNaN\r\n-Infinity\r\n1e+21\r\n",
+    );
     expect(toCsv(tensor([2 ** 31 - 1], [1], "int32"))).toBe("2147483647\r\n");
     expect(toCsv(new Float32Array(0))).toBe("");
   });
@@ -483,15 +575,24 @@ describe("comma-separated values", () => {
           const value = values[i]!;
           expect(Object.is(Math.fround(Number(line)), value), line).toBe(true);
           // No shorter decimal in the float's neighbourhood: the nearest of one digit less is another float.
-          const digits = line.replace(/e.*/, "").replace(/^-?0*\.?0*|[-.]/g, "").replace(/0+$/, "").length;
-          if (digits > 1 && Number.isFinite(value)) expect(Math.fround(Number(value.toPrecision(digits - 1)))).not.toBe(value);
+          const digits = line
+            .replace(/e.*/, "")
+            .replace(/^-?0*\.?0*|[-.]/g, "")
+            .replace(/0+$/, "").length;
+          if (digits > 1 && Number.isFinite(value))
+            expect(Math.fround(Number(value.toPrecision(digits - 1)))).not.toBe(value);
         });
       }),
       { numRuns: 300, seed: 3 },
     );
-    expect(toCsv(Float32Array.of(0.1, 16777216, 3.4028234663852886e38, 1e-45))).toBe("0.1\r\n16777216\r\n3.4028235e+38\r\n1e-45\r\n");
+    expect(toCsv(Float32Array.of(0.1, 16777216, 3.4028234663852886e38, 1e-45))).toBe(
+      "0.1\r\n16777216\r\n3.4028235e+38\r\n1e-45\r\n",
+    );
     const table = encode(sinusoidal({ dim: 8 }), 16);
-    const back = toCsv(table).trim().split("\r\n").map((line) => line.split(",").map(Number));
+    const back = toCsv(table)
+      .trim()
+      .split("\r\n")
+      .map((line) => line.split(",").map(Number));
     expect(tensor(back).data).toEqual(table.data);
   });
 });

@@ -42,23 +42,32 @@ describe("layoutCheck", () => {
     expect(told.normError).toBeCloseTo(1 - 4.962816899 / 5.477225575, 8);
   });
 
-  it("tells half from interleaved by the scores, where no norm does (transformers 25199, LLMs-from-scratch 750)", () => {
+  it("tells half from interleaved by the scores, where no norm does (transformers 25199)", () => {
     for (const layout of ["interleaved", "half"] as const) {
       const wrong = rotated(x, kOther[layout], kOther[layout], positions);
       const told = layoutCheck(x, wrong, rope({ dim: 8, layout }), { positions });
-      expect(told).toMatchObject({ ok: false, normAlarm: false, scoreAlarm: true, finding: "pairs of the other layout" });
+      expect(told).toMatchObject({
+        ok: false,
+        normAlarm: false,
+        scoreAlarm: true,
+        finding: "pairs of the other layout",
+      });
       expect(told.normError).toBeLessThan(1e-12);
     }
   });
 
   it.each(["interleaved", "half"] as const)("names what was done to %s", (layout) => {
     const scheme = rope({ dim: 8, layout });
-    const check = (rows: unknown): ReturnType<typeof layoutCheck> => layoutCheck(x, rows as number[][], scheme, { positions });
+    const check = (rows: unknown): ReturnType<typeof layoutCheck> =>
+      layoutCheck(x, rows as number[][], scheme, { positions });
     const good = check(rotated(x, layout, layout, positions));
     expect(good).toMatchObject({ ok: true, normAlarm: false, scoreAlarm: false, finding: "as asked" });
     expect(Math.max(good.normError, good.scoreError, good.valueError)).toBeLessThan(1e-12);
     const other = kOther[layout];
-    expect(check(rotated(x, other, layout, positions))).toMatchObject({ normAlarm: true, finding: "table of the other layout" });
+    expect(check(rotated(x, other, layout, positions))).toMatchObject({
+      normAlarm: true,
+      finding: "table of the other layout",
+    });
     expect(check(rotated(x, layout, other, positions))).toMatchObject({
       normAlarm: true,
       finding: "table of this layout, pairs of the other",
@@ -108,7 +117,15 @@ describe("layoutCheck", () => {
     const scheme = rope({ dim: 8 });
     expect(code(() => layoutCheck(x, x.slice(1), scheme))).toBe("shape-mismatch rotated");
     expect(code(() => layoutCheck(x, x, alibi({ heads: 1 }) as never))).toBe("wrong-slot scheme");
-    expect(code(() => layoutCheck(x, x.map((row) => row.map(() => NaN)), scheme))).toBe("not-finite rotated");
+    expect(
+      code(() =>
+        layoutCheck(
+          x,
+          x.map((row) => row.map(() => NaN)),
+          scheme,
+        ),
+      ),
+    ).toBe("not-finite rotated");
     expect(code(() => layoutCheck([1, 2], [1, 2], scheme))).toBe("shape-mismatch x");
     expect(code(() => layoutCheck(x, x, scheme, { position: 1 } as never))).toBe("unknown-option position");
     expect(code(() => layoutCheck(x, x, scheme, { tolerance: 0 }))).toBe("out-of-range tolerance");

@@ -83,7 +83,11 @@ async function same(
   for (const each of [sizes, ...(more.also ?? []).map((other) => ({ ...sizes, ...other }))]) {
     const arrays = operands(each);
     const { format: _, ...ours } = options;
-    const expected = attention(arrays.q!, arrays.k!, arrays.v!, { ...(ours as AttentionOptions), ...more.ours, weights: true });
+    const expected = attention(arrays.q!, arrays.k!, arrays.v!, {
+      ...(ours as AttentionOptions),
+      ...more.ours,
+      weights: true,
+    });
     const { out, weights } = await run(model, arrays);
     near(out!, expected.out);
     near(weights!, expected.weights!, 2e-6);
@@ -92,7 +96,10 @@ async function same(
 
 describe("attention in ONNX Runtime", () => {
   it("without positions, of any lengths and batch", async () => {
-    const also = [{ batch: 1, queries: 3, keys: 3, dim: 8 }, { batch: 3, queries: 1, keys: 16, dim: 8 }];
+    const also = [
+      { batch: 1, queries: 3, keys: 3, dim: 8 },
+      { batch: 3, queries: 1, keys: 16, dim: 8 },
+    ];
     await same({ queries: 5, keys: 9, dim: 8 }, { length: 16 }, { also });
   });
 
@@ -136,7 +143,10 @@ describe("attention in ONNX Runtime", () => {
 
   it("masked: causal from either end, windows, prefixes, orders", async () => {
     const sizes = { queries: 5, keys: 9, dim: 4, heads: 2 };
-    const also = [{ queries: 1, keys: 10, dim: 4 }, { queries: 9, keys: 9, dim: 4 }];
+    const also = [
+      { queries: 1, keys: 10, dim: 4 },
+      { queries: 9, keys: 9, dim: 4 },
+    ];
     const rotating = { rotate: rope({ dim: 4 }), bias: alibi({ heads: 2 }), length: 12 };
     for (const causal of ["top-left", "bottom-right"] as const) {
       await same(sizes, { ...rotating, causal }, { also });
@@ -149,13 +159,21 @@ describe("attention in ONNX Runtime", () => {
     await same(sizes, { ...rotating, window: 1e9, prefixLength: 3 });
     const given = { queryPositions: [4, 5, 6, 7, 8], keyPositions: 9, causal: true } as const;
     await same(sizes, { ...given, window: 4, rotate: rope({ dim: 4 }) });
-    await same(sizes, { ...given, queryOrder: [0, 8, 2, 1, 1], keyOrder: [0, 1, 2, 3, 4, 5, 6, 7, 8], prefixLength: 1 });
+    await same(sizes, {
+      ...given,
+      queryOrder: [0, 8, 2, 1, 1],
+      keyOrder: [0, 1, 2, 3, 4, 5, 6, 7, 8],
+      prefixLength: 1,
+    });
   });
 
   it("gives zeros, not NaN, to a query that sees nothing", async () => {
     const arrays = operands({ queries: 4, keys: 4, dim: 4 });
     const model = toOnnx({ dim: 4, length: 4, keyMask: true, causal: true, weights: true });
-    const mask = [[false, true, true, false], [true, true, false, true]];
+    const mask = [
+      [false, true, true, false],
+      [true, true, false, true],
+    ];
     const { out, weights } = await run(model, { ...arrays, key_mask: tensor(mask) });
     const expected = attention(arrays.q!, arrays.k!, arrays.v!, { causal: true, keyMask: mask, weights: true });
     near(out!, expected.out);
@@ -198,21 +216,37 @@ describe("attention in ONNX Runtime", () => {
     near((await run(model, arrays)).out!, tensor([[out]]));
   });
 
-  it("gives [batch, tokens, heads * width] the numbers of [batch, heads, tokens, width] (pytorch PR 162865)", async () => {
+  it("gives packed heads the numbers of heads apart (pytorch PR 162865)", async () => {
     const sizes = { heads: 4, kvHeads: 2, queries: 5, keys: 7, dim: 6, valueDim: 3 };
     const packed = ({ data, shape: [b, h, t, d] }: Tensor): Tensor => {
       const to = new Float32Array(data.length);
       for (let n = 0; n < data.length; n++) {
-        const [c, token, head, entry] = [n % d!, Math.floor(n / d!) % t!, Math.floor(n / d! / t!) % h!, Math.floor(n / d! / t! / h!)];
+        const [c, token, head, entry] = [
+          n % d!,
+          Math.floor(n / d!) % t!,
+          Math.floor(n / d! / t!) % h!,
+          Math.floor(n / d! / t! / h!),
+        ];
         to[((entry * t! + token) * h! + head) * d! + c] = data[n]!;
       }
       return new Tensor(to, [b!, t!, h! * d!], "float32");
     };
     const arrays = operands(sizes);
     for (const layout of ["interleaved", "half"] as const) {
-      const options = { heads: 4, kvHeads: 2, dim: 6, valueDim: 3, length: 8, rotate: rope({ dim: 6, layout, rotaryDim: 4 }), causal: "bottom-right" } as const;
+      const options = {
+        heads: 4,
+        kvHeads: 2,
+        dim: 6,
+        valueDim: 3,
+        length: 8,
+        rotate: rope({ dim: 6, layout, rotaryDim: 4 }),
+        causal: "bottom-right",
+      } as const;
       const apart = await run(toOnnx(options), arrays);
-      const together = await run(toOnnx({ ...options, format: "packed" }), Object.fromEntries(Object.entries(arrays).map(([name, x]) => [name, packed(x)])));
+      const together = await run(
+        toOnnx({ ...options, format: "packed" }),
+        Object.fromEntries(Object.entries(arrays).map(([name, x]) => [name, packed(x)])),
+      );
       expect(together.out!.data).toEqual(packed(apart.out!).data);
     }
   });
@@ -258,8 +292,13 @@ describe("an embedding in ONNX Runtime", () => {
   it("adds or joins the table, to the bit where nothing is scaled", async () => {
     const scheme = sinusoidal({ dim: 6 });
     const x = randomNormal([2, 5, 6], { seed: 1 });
-    const exact = [{}, { scale: 2 }, { alpha: 0.3 }, { mode: "concat" }] as const;
-    const rounded = [{ scale: "sqrt", alpha: 0.5 }, { mode: "concat", scale: "sqrt" }, { scale: 0.1 }] as const;
+    const exact = [{}, { scale: 2 }, { mode: "concat" }] as const;
+    const rounded = [
+      { scale: "sqrt", alpha: 0.5 },
+      { mode: "concat", scale: "sqrt" },
+      { scale: 0.1 },
+      { alpha: 0.3 },
+    ] as const;
     for (const options of [...exact, ...rounded]) {
       const { out } = await run(toOnnx({ embed: scheme, length: 8, ...options }), { x });
       const expected = embed(x, scheme, options);
@@ -306,7 +345,8 @@ describe("the file", () => {
   });
 
   it("keeps biases of an offset by the offset: it grows with the length, not its square", () => {
-    const size = (length: number): number => toOnnx({ heads: 8, dim: 4, length, bias: alibi({ heads: 8 }), causal: true }).length;
+    const size = (length: number): number =>
+      toOnnx({ heads: 8, dim: 4, length, bias: alibi({ heads: 8 }), causal: true }).length;
     expect(size(2048) - size(1024)).toBe(8 * 2048 * 4);
   });
 });
@@ -328,7 +368,11 @@ describe("what is asked wrongly", () => {
     ["a broken length", { dim: 4, length: 2.5 }, { code: "not-integer", argument: "length" }],
     ["no keys' positions", { dim: 4, queryPositions: 3 }, { code: "missing-option", argument: "keyPositions" }],
     ["an order alone", { dim: 4, length: 4, keyOrder: [1] }, { code: "missing-option" }],
-    ["heads that do not divide", { dim: 4, length: 4, heads: 3, kvHeads: 2 }, { code: "shape-mismatch", argument: "kvHeads" }],
+    [
+      "heads that do not divide",
+      { dim: 4, length: 4, heads: 3, kvHeads: 2 },
+      { code: "shape-mismatch", argument: "kvHeads" },
+    ],
     ["another width", { dim: 4, length: 4, rotate: rope({ dim: 8 }) }, { code: "shape-mismatch" }],
     ["other heads", { dim: 4, length: 4, heads: 2, bias: alibi({ heads: 3 }) }, { code: "shape-mismatch" }],
     ["a wrong slot", { dim: 4, length: 4, bias: rope({ dim: 4 }) }, { code: "wrong-slot", argument: "bias" }],
@@ -337,7 +381,11 @@ describe("what is asked wrongly", () => {
     ["a cap of zero", { dim: 4, length: 4, softcap: 0 }, { code: "out-of-range", argument: "softcap" }],
     ["too much", { dim: 4096, length: 2 ** 20, rotate: rope({ dim: 4096 }) }, { code: "too-large" }],
     ["an embedding's length", { embed: sinusoidal({ dim: 4 }) }, { code: "missing-option", argument: "length" }],
-    ["an embedding's width", { embed: sinusoidal({ dim: 4 }), dim: 3, length: 4 }, { code: "shape-mismatch", argument: "dim" }],
+    [
+      "an embedding's width",
+      { embed: sinusoidal({ dim: 4 }), dim: 3, length: 4 },
+      { code: "shape-mismatch", argument: "dim" },
+    ],
     ["both kinds", { embed: sinusoidal({ dim: 4 }), length: 4, causal: true }, { code: "unknown-option" }],
     ["nothing", {}, { code: "missing-option" }],
   ])("%s", (_, options, error) => expect(refused(options)).toMatchObject(error));
