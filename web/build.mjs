@@ -230,6 +230,7 @@ async function bundles(entries, { analyse = false } = {}) {
     `export * from "./index.js";`,
     ...(entries.includes("elements") ? [`export * from "./elements.js"; import "./elements.js";`] : []),
     ...(entries.includes("render") ? [`export { renderSVG } from "./render.js";`] : []),
+    ...["files", "onnx"].filter((name) => entries.includes(name)).map((name) => `export * from "./${name}.js";`),
   ];
   const classic = await esbuild.build({
     ...shared,
