@@ -355,7 +355,7 @@ function readOperands(q: unknown, k: unknown, v: unknown): Operands {
 
 // ---------------------------------------------------------------- who sees whom
 
-/** @internal */
+/** How `causal` is said. */
 export type Causal = boolean | "top-left" | "bottom-right";
 type Given = Readonly<Record<string, unknown>>;
 

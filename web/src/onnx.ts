@@ -36,7 +36,7 @@ export interface OnnxAttentionOptions {
   readonly valueDim?: number;
   /**
    * The most tokens that the model's tables are made for, at positions 0 … length - 1; batch and token counts stay
-   * free. Scaling rules that depend on a length are those of `attention(…, {length})`. Not with `keyPositions`, where it
+   * free. Scaling rules that depend on a length are those of `attention(…, {length})`. With `keyPositions` it
    * defaults to the largest of them + 1 and only scaling rules see it.
    */
   readonly length?: number;

@@ -287,6 +287,16 @@ const kEntries: Record<string, Entry> = {
     },
     missing: ["x", "scheme"],
   },
+  layoutCheck: {
+    args: { x: [x, "data"], rotated: [x, "data"], scheme: [kMade.rotate(), "rotate"] },
+    options: {
+      positions: [[0], "positions"],
+      side: ["key", "choice"],
+      length: [9, "positive"],
+      tolerance: [0.1, "positive"],
+    },
+    missing: ["x", "rotated", "scheme"],
+  },
   bias: {
     args: { scheme: [kMade.bias(), "bias"] },
     options: {
