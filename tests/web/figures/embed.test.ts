@@ -81,7 +81,8 @@ describe("views", () => {
 
   it("turns the clock hands by the values, in either layout", () => {
     for (const layout of ["interleaved", "half"]) {
-      const back = record(figureState("embed", { view: "circle", dim: 8, layout, positions: 20, position: 5, dimension: 0 }));
+      const attributes = { view: "circle", dim: 8, layout, positions: 20, position: 5, dimension: 0 };
+      const back = record(figureState("embed", attributes));
       const dials = back.operations.filter((op) => op.startsWith("disc") && op.includes("stroke"));
       const hands = back.paths.filter((path) => path.length === 4 && Math.abs(path[0]! - path[2]!) > 1e-9);
       expect([dials.length, hands.length], layout).toEqual([4, 4]);
@@ -109,7 +110,8 @@ describe("words and take-aways", () => {
   });
 
   it("names sines and cosines in every layout, and columns of neither", () => {
-    const unit = (attributes: Record<string, unknown>): unknown => embed.readout(figureState("embed", attributes))[1]!.unit;
+    const unit = (attributes: Record<string, unknown>): unknown =>
+      embed.readout(figureState("embed", attributes))[1]!.unit;
     expect(unit({ dim: 8, dimension: 5 })).toBe("(cosine of pair 2)");
     expect(unit({ dim: 8, dimension: 5, order: "cos-sin" })).toBe("(sine of pair 2)");
     expect(unit({ dim: 8, dimension: 5, layout: "half" })).toBe("(cosine of pair 1)");

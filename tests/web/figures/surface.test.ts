@@ -60,7 +60,9 @@ describe("colour maps", () => {
     const table = amountTable(true, [0, 0, 0]);
     for (let i = 0; i < 255; i++) {
       const [r, g, b] = parseHex(interpolateViridis(i / 254));
-      for (const [k, channel] of [r, g, b].entries()) expect(Math.abs(table[3 * i + k]! - channel)).toBeLessThanOrEqual(3);
+      for (const [k, channel] of [r, g, b].entries()) {
+        expect(Math.abs(table[3 * i + k]! - channel)).toBeLessThanOrEqual(3);
+      }
     }
     const scale = { kind: "amount", min: 0, max: 1 } as const;
     expect(luminance(colourOf(makeTheme(false).amount, scale, 1))).toBeLessThan(0.05);
@@ -111,7 +113,8 @@ describe("surfaces", () => {
     inner.rect(0, 0, 3, 4, { fill: "accent" });
     inner.path([0, 0, 1, 1], { stroke: "ink", dash: [2, 3] });
     inner.text(5, 5, [{ text: "a " }, { text: "b", bold: true }], { align: "end" });
-    inner.region({ x: 0, y: 0, width: 4, height: 4 }, (u, v) => ({ row: Math.floor(v * 2), column: Math.floor(u * 4) }));
+    const box = { x: 0, y: 0, width: 4, height: 4 };
+    inner.region(box, (u, v) => ({ row: Math.floor(v * 2), column: Math.floor(u * 4) }));
     inner.region({ x: 2, y: 0, width: 2, height: 4 }, () => ({ row: 9 }));
     expect(back.operations).toEqual([
       "rect 11,22 3x4 fill=accent",
