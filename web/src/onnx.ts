@@ -338,7 +338,12 @@ function readSetup(given: Given): Setup {
 
 function attending(graph: Graph, options: unknown): Interface {
   const given = readOptions(kSubject, options, kKnown);
-  for (const slot of ["rotate", "bias", "relate"] as const) readSchemes(kSubject, slot, given[slot], slot);
+  for (const slot of ["rotate", "bias", "relate"] as const) {
+    for (const { descriptor } of readSchemes(kSubject, slot, given[slot], slot)) {
+      if (slot !== "relate" || descriptor.name === "shaw") continue;
+      refuse("unsupported", kSubject, slot, "shaw", verbatim(descriptor.name));
+    }
+  }
   const setup = readSetup(given);
   const { heads, kvHeads, dim, valueDim, counted } = setup;
   const slots = given as Pick<OnnxAttentionOptions, "rotate" | "bias" | "relate" | "scale">;
@@ -708,7 +713,6 @@ function relateTables(
 ): readonly RelateTables[] {
   const list = given === undefined ? [] : Array.isArray(given) ? given : [given];
   return (list as readonly RelateScheme[]).map((scheme, n) => {
-    if (scheme.name !== "shaw") refuse("unsupported", kSubject, "relate", "shaw", verbatim(String(scheme)));
     const { heads: own } = readScheme(kSubject, "relate", scheme, ["relate"]);
     const { clip, keys, values } = scheme as unknown as { clip: number; keys: unknown; values: unknown };
     const heads = own === 0 ? 1 : own;

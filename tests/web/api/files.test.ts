@@ -20,7 +20,9 @@ import {
   Tensor,
   attention,
   encode,
+  fromJSON,
   randomNormal,
+  schemes,
   shaw,
   sinusoidal,
   tensor,
@@ -598,6 +600,30 @@ describe("comma-separated values", () => {
 });
 
 describe("a table out of a file", () => {
+  // Schemes of the catalogue that take a learned table, by the option that takes it.
+  const takers: [slot: string, name: string, options: object, table: string, shape: number[]][] = [
+    ["relate", "shaw", { dim: 4, clip: 2, values: false }, "keys", [5, 4]],
+    ["embed", "learned", {}, "table", [9, 4]],
+    ["bias", "t5", { heads: 2, buckets: 8, maxDistance: 16 }, "weights", [8, 2]],
+  ];
+  it.each(takers.filter(([, name]) => schemes.some((known) => known.name === name)))(
+    "serves %s %s, in float16 as widened",
+    (slot, name, options, option, shape) => {
+      const values = Array.from({ length: shape[0]! * shape[1]! }, (_, i) => (i % 7) / 4 - 0.75); // exact in float16
+      const bits = (x: number): number => {
+        // Whole quarters below 2: by their own table, so that nothing here widens what it is to check.
+        const of: Record<string, number> = { "0": 0, "0.25": 0x3400, "0.5": 0x3800, "0.75": 0x3a00 };
+        return of[String(Math.abs(x))]! | (x < 0 ? 0x8000 : 0);
+      };
+      const data = new Uint8Array(Uint16Array.from(values, bits).buffer);
+      const header = { t: { dtype: "F16", shape, data_offsets: [0, data.length] } };
+      const { t } = readSafetensors(safetensors(header, data));
+      const make = (table: unknown): object => fromJSON({ slot: slot as "bias", name, ...options, [option]: table });
+      expect(JSON.stringify(make(t))).toBe(JSON.stringify(make(tensor(values, shape))));
+      expect([...(make(t) as Record<string, Tensor>)[option]!.data]).toEqual(values);
+    },
+  );
+
   it("is a scheme's table, to the last bit", () => {
     const keys = randomNormal([2, 5, 4], { seed: 3 });
     const { rel } = readSafetensors(toSafetensors({ rel: keys }));

@@ -16,6 +16,7 @@ const {
   entropy,
   fairseqPositions,
   frequencies,
+  layoutCheck,
   multimodalPositions,
   paddedPositions,
   relativeIndex,
@@ -270,7 +271,9 @@ const runs: Record<string, Run> = {
       near(Math.sqrt(dot(row!, row!)), rightNorm, 2 * kPrinted);
       expect(gap(row, wrong)).toBeGreaterThan(0.01);
     }
-    near(Math.sqrt(dot(wrong, wrong)), wrongNorm, 1e-8);
+    const told = layoutCheck([input.x], [wrong], rope({ dim: params.d }), { positions: [input.pos] });
+    near([told.norms.found.at(0), told.norms.expected.at(0)], [wrongNorm, rightNorm], 2 * kPrinted);
+    expect(told).toMatchObject({ normAlarm: true, finding: "table of the other layout" });
   },
   "mrope-001": ({ input, expected }) => {
     const { t, h, w } = expected as Record<"t" | "h" | "w", number[]>;

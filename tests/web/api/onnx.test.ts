@@ -5,13 +5,21 @@ import fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
 import {
   type AttentionOptions,
+  type Descriptor,
+  type EmbedScheme,
   PosencError,
+  type PositionsLike,
+  type Scheme,
   Tensor,
   alibi,
   attention,
   embed,
+  encode,
+  fromJSON,
+  grid,
   randomNormal,
   rope,
+  schemes,
   shaw,
   sinusoidal,
   tensor,
@@ -285,6 +293,74 @@ describe("attention in ONNX Runtime", () => {
         },
       );
     }
+  });
+});
+
+// Every scheme of the catalogue, with what it must be given: any number of the right kind, 8 columns and 2 heads.
+const kMade: Record<string, object> = {
+  toeplitz: { values: randomNormal([2, 23], { seed: 1 }) },
+  mrope: { sections: [2, 1, 1] },
+  learned: { length: 12, dim: 8 },
+  fourier: { levels: 2 },
+  swin: { window: 12 },
+};
+
+function made({ slot, name, params }: Descriptor): Scheme {
+  const options = params
+    .filter((param) => param.required)
+    .map((param) => {
+      const value =
+        param.name === "dim" ? 8 : param.name === "heads" ? 2 : (param.shown?.value ?? param.min ?? param.choices?.[0]);
+      return [param.name, value];
+    });
+  return fromJSON({ slot, name, ...Object.fromEntries(options), ...kMade[name] });
+}
+
+describe("the catalogue in ONNX Runtime", () => {
+  const sizes = { heads: 2, queries: 9, keys: 9, dim: 8, batch: 1 };
+  const of = (slot: string): string[] => schemes.filter((known) => known.slot === slot).map(({ name }) => name);
+  const find = (name: string): Scheme => made(schemes.find((known) => known.name === name)!);
+  const pairs = [...of("rotate"), ...of("bias"), ...of("relate")];
+
+  it.each(pairs)("%s, counted and at positions of one axis and two", async (name) => {
+    const scheme = find(name);
+    const slots = { [scheme.slot]: scheme };
+    if (scheme.slot === "relate" && name !== "shaw") {
+      expect(() => toOnnx({ dim: 8, heads: 2, length: 9, ...slots })).toThrow(/shaw/);
+      return;
+    }
+    const also = [{ ...sizes, queries: 12, keys: 12 }];
+    await same(sizes, { ...slots, length: 12 }, { also, ours: { length: 12 } });
+    await same(sizes, { ...slots, length: 12, causal: "bottom-right" }, { ours: { length: 12 } });
+    const one = [4, 1, 0, 9, 9, 2, 3, 8, 5];
+    await same(sizes, { ...slots, queryPositions: one, keyPositions: 9 });
+    const two = { queryPositions: grid(3, 3), keyPositions: grid(3, 3) };
+    const arrays = operands(sizes);
+    let takes = true;
+    try {
+      attention(arrays.q!, arrays.k!, arrays.v!, { ...slots, ...two });
+    } catch (error) {
+      expect((error as PosencError).code).toBe("shape-mismatch");
+      takes = false;
+    }
+    if (takes) await same(sizes, { ...slots, ...two });
+    else expect(() => toOnnx({ dim: 8, heads: 2, ...slots, ...two })).toThrow(PosencError);
+  });
+
+  it.each(of("embed"))("%s, to the bit", async (name) => {
+    const scheme = find(name) as EmbedScheme;
+    const positions = grid(3, 3);
+    let given: { positions: PositionsLike } | { length: number } = { positions };
+    try {
+      encode(scheme, positions);
+    } catch (error) {
+      expect((error as PosencError).code).toBe("shape-mismatch");
+      given = { length: 9 };
+    }
+    const columns = encode(scheme, "length" in given ? 9 : positions).shape[1]!;
+    const x = randomNormal([2, 9, columns], { seed: 3 });
+    const { out } = await run(toOnnx({ embed: scheme, ...given }), { x });
+    expect(out!.data).toEqual(embed(x, scheme, "length" in given ? {} : given).data);
   });
 });
 
