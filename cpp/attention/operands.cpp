@@ -116,17 +116,22 @@ Status check_schemes(const AttentionCall& call, int& axes) {
   }
   for (const Positions* side : {&call.query_positions, &call.key_positions})
     axes = side->axes > axes ? side->axes : axes;
-  const auto check_whole = [&](const Scheme* scheme) {
-    return scheme->whole_offsets() ? check_whole_offsets(call.query_positions, call.key_positions, *scheme) : ok();
+  const auto check_offsets = [&](const Scheme* scheme) {
+    Positions queries = call.query_positions, keys = call.key_positions;
+    if (queries.data == nullptr) queries.count = call.queries;
+    if (keys.data == nullptr) keys.count = call.keys;
+    Status status = check_reach(*scheme, kSubject, queries, keys);
+    if (!status.ok() || !scheme->whole_offsets()) return status;
+    return check_whole_offsets(call.query_positions, call.key_positions, *scheme);
   };
   for (const Rotate* scheme : call.rotate) {
-    if (Status status = check_whole(scheme); !status.ok()) return status;
+    if (Status status = check_offsets(scheme); !status.ok()) return status;
   }
   for (const Bias* scheme : call.bias) {
-    if (Status status = check_whole(scheme); !status.ok()) return status;
+    if (Status status = check_offsets(scheme); !status.ok()) return status;
   }
   for (const Relate* scheme : call.relate) {
-    if (Status status = check_whole(scheme); !status.ok()) return status;
+    if (Status status = check_offsets(scheme); !status.ok()) return status;
   }
   return ok();
 }

@@ -236,6 +236,7 @@ Status bias_matrix(std::span<const Bias* const> schemes, const Positions& querie
     Places ignored;
     Status status = read_places(kSubject, "queries", queries, scheme->axes(), 1, ignored);
     if (status.ok()) status = read_places(kSubject, "keys", keys, scheme->axes(), 1, ignored);
+    if (status.ok()) status = check_reach(*scheme, kSubject, queries, keys);
     if (!status.ok()) return status;
   }
   Status status = read_places(kSubject, "queries", queries, axes, 1, query_places);
@@ -279,6 +280,7 @@ Status table_rows(const Scheme& scheme, Slot slot, const Positions& queries, con
   Places query_places, key_places;
   Status status = read_places(kSubject, "queries", queries, scheme.axes(), 1, query_places);
   if (status.ok()) status = read_places(kSubject, "keys", keys, scheme.axes(), 1, key_places);
+  if (status.ok()) status = check_reach(scheme, kSubject, queries, keys);
   if (!status.ok()) return status;
   std::vector<std::int32_t> rows(static_cast<std::size_t>(kLanes) * kKeyBlock);
   const auto index = [&](const Tile& tile) {

@@ -249,4 +249,38 @@ Status Scheme::frequencies(double length, FrequencyReport& report) const {
                         name_);
 }
 
+namespace {
+
+struct Extent {
+  double low, high;
+};
+
+Extent extent_of(const Positions& positions, int axis) {
+  if (positions.data == nullptr) return {0, static_cast<double>(positions.count) - 1};
+  const double* p = positions.axis(positions.axes == 1 ? 0 : axis);
+  Extent extent = {p[0], p[0]};
+  for (std::size_t t = 1; t < positions.count; ++t) {
+    extent.low = p[t] < extent.low ? p[t] : extent.low;
+    extent.high = extent.high < p[t] ? p[t] : extent.high;
+  }
+  return extent;
+}
+
+}  // namespace
+
+Status check_reach(const Scheme& scheme, const char* subject, const Positions& queries, const Positions& keys) {
+  if (queries.count == 0 || keys.count == 0) return ok();
+  for (int axis = 0; axis < scheme.axes(); ++axis) {
+    const double reach = scheme.reach(axis);
+    if (!finite(reach)) continue;
+    const Extent q = extent_of(queries, axis), k = extent_of(keys, axis);
+    const double ahead = k.high - q.low, behind = q.high - k.low, farthest = ahead < behind ? behind : ahead;
+    if (farthest > reach) {
+      return refuse(Code::kOutOfRange, subject, "positions",
+                    "at most " + to_text(reach) + " apart for " + scheme.name(), to_text(farthest));
+    }
+  }
+  return ok();
+}
+
 }  // namespace posenc

@@ -215,6 +215,8 @@ class Scheme {
   virtual int axes() const { return 1; }      // axes of positions it reads; one given axis is broadcast to several
   virtual int width() const { return 0; }     // embed: columns of p; rotate and relate: head width d; 0: any
   virtual bool whole_offsets() const { return false; }  // refuses fractional offsets (`not-integer`)
+  // Largest |key - query| along an axis that a table of offsets holds; farther ones are refused (`out-of-range`).
+  virtual double reach([[maybe_unused]] int axis) const { return std::numeric_limits<double>::infinity(); }
   // Frequencies as used for a sequence of `length` tokens; `unsupported` where the scheme has none.
   virtual Status frequencies(double length, FrequencyReport& report) const;
 
@@ -224,6 +226,10 @@ class Scheme {
   friend Status make_scheme(Spec& spec, std::unique_ptr<Scheme>& scheme);
   const char* name_ = "";
 };
+
+// Refuses positions of queries and keys that are farther apart than the scheme reaches, in the voice of `subject`.
+// Without data a side's positions are its indices, 0 .. count - 1. Both may have one axis in place of several.
+Status check_reach(const Scheme& scheme, const char* subject, const Positions& queries, const Positions& keys);
 
 // embed: p(i), added to the token before attention.
 class Embed : public Scheme {

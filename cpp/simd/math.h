@@ -74,6 +74,12 @@ double exp_double(double x);
 /// Natural logarithm within 1 ULP (0.84 measured); log(1) = +0, log(0) = -inf, NaN below zero, denormals as they are.
 double log_double(double x);
 
+/// log(1 + x) for x >= 0, within 2 ULP, however small x is (Kahan's quotient: what 1 + x lost cancels).
+inline double log1p_double(double x) {
+  const double u = 1.0 + x;
+  return u == 1.0 ? x : log_double(u) * (x / (u - 1.0));
+}
+
 struct SinCos {
   double sin = 0, cos = 1;
 };

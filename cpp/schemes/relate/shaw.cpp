@@ -9,8 +9,10 @@
 // k looks alike, so long distances cannot be told apart.
 // Cost: q is multiplied with the 2k + 1 rows once per block of queries, and weights are summed per row before they meet
 // a^V, so nothing here grows with keys x width.
-#include "kernels/normal.h"
+#include "kernels/lane_rows.h"
+#include "schemes/offsets.h"
 #include "schemes/registry.h"
+#include "schemes/weights.h"
 #include "simd/f32x4.h"
 
 namespace posenc {
@@ -36,89 +38,6 @@ constexpr Param kParams[] = {
 
 constexpr Claim kClaims[] = {{Law::kShiftInvariant}, {Law::kBounded}, {Law::kExtrapolates}};
 
-constexpr double kMaxTable = 268435456;  // elements of a default table, 1 GB
-
-// a (rows, width) of each head, or of all
-struct Rows {
-  const float* data = nullptr;  // null: omitted
-  std::vector<float> own;       // where they were not given
-  std::size_t heads = 0;        // 0: one for all heads
-  std::size_t width = 0;
-
-  const float* of(int head, std::size_t rows) const {
-    return heads == 0 ? data : data + static_cast<std::size_t>(head) * rows * width;
-  }
-};
-
-// rows (R, width)  x (width, kLanes) -> y (R, kLanes) = scale * rows x; sums run over c upwards
-void rows_times_lanes(const float* rows, std::size_t count, std::size_t width, const float* x, float scale, float* y) {
-  using namespace simd;
-  const F32x4 factor = splat(scale);
-  std::size_t r = 0;
-  for (; r + 4 <= count; r += 4) {
-    const float* a = rows + r * width;
-    F32x4 low[4] = {splat(0), splat(0), splat(0), splat(0)};
-    F32x4 high[4] = {splat(0), splat(0), splat(0), splat(0)};
-    for (std::size_t c = 0; c < width; ++c) {
-      const F32x4 x_low = load(x + c * kLanes), x_high = load(x + c * kLanes + 4);
-      for (std::size_t n = 0; n < 4; ++n) {
-        const F32x4 a_n = load_splat(a + n * width + c);
-        low[n] += a_n * x_low;
-        high[n] += a_n * x_high;
-      }
-    }
-    for (std::size_t n = 0; n < 4; ++n) {
-      store(y + (r + n) * kLanes, low[n] * factor);
-      store(y + (r + n) * kLanes + 4, high[n] * factor);
-    }
-  }
-  for (; r < count; ++r) {
-    F32x4 low = splat(0), high = splat(0);
-    for (std::size_t c = 0; c < width; ++c) {
-      const F32x4 a = load_splat(rows + r * width + c);
-      low += a * load(x + c * kLanes);
-      high += a * load(x + c * kLanes + 4);
-    }
-    store(y + r * kLanes, low * factor);
-    store(y + r * kLanes + 4, high * factor);
-  }
-}
-
-// w (R, kLanes)  rows (R, width) -> o (width, kLanes) += rows^T w; sums run over r upwards
-void add_rows_by_weight(const float* w, const float* rows, std::size_t count, std::size_t width, float* o) {
-  using namespace simd;
-  std::size_t c = 0;
-  for (; c + 4 <= width; c += 4) {
-    F32x4 low[4], high[4];
-    for (std::size_t n = 0; n < 4; ++n) {
-      low[n] = load(o + (c + n) * kLanes);
-      high[n] = load(o + (c + n) * kLanes + 4);
-    }
-    for (std::size_t r = 0; r < count; ++r) {
-      const F32x4 w_low = load(w + r * kLanes), w_high = load(w + r * kLanes + 4);
-      for (std::size_t n = 0; n < 4; ++n) {
-        const F32x4 a_n = load_splat(rows + r * width + c + n);
-        low[n] += a_n * w_low;
-        high[n] += a_n * w_high;
-      }
-    }
-    for (std::size_t n = 0; n < 4; ++n) {
-      store(o + (c + n) * kLanes, low[n]);
-      store(o + (c + n) * kLanes + 4, high[n]);
-    }
-  }
-  for (; c < width; ++c) {
-    F32x4 low = load(o + c * kLanes), high = load(o + c * kLanes + 4);
-    for (std::size_t r = 0; r < count; ++r) {
-      const F32x4 a = load_splat(rows + r * width + c);
-      low += a * load(w + r * kLanes);
-      high += a * load(w + r * kLanes + 4);
-    }
-    store(o + c * kLanes, low);
-    store(o + c * kLanes + 4, high);
-  }
-}
-
 class Shaw final : public Relate {
  public:
   static Status make(const Spec& spec, std::unique_ptr<Scheme>& scheme) {
@@ -128,8 +47,9 @@ class Shaw final : public Relate {
     if (spec.table("keys").omitted && spec.table("values").omitted) {
       return spec.refuse(Code::kMissingOption, "keys", "a table where values is false", "");
     }
-    Status status = shaw->take(spec, "keys", "dim", 0, shaw->keys_);
-    if (status.ok()) status = shaw->take(spec, "values", "valueDim", 1, shaw->values_);
+    shaw->value_dim_ = static_cast<std::size_t>(spec.integer("valueDim"));
+    Status status = shaw->keys_.take(spec, "keys", {shaw->rows(), static_cast<std::size_t>(shaw->dim_)}, true, 0, 0.02);
+    if (status.ok()) status = shaw->values_.take(spec, "values", {shaw->rows(), shaw->value_dim_}, true, 1, 0.02);
     if (!status.ok()) return status;
     const std::size_t key_heads = shaw->keys_.heads, value_heads = shaw->values_.heads;
     if (key_heads != 0 && value_heads != 0 && key_heads != value_heads) {
@@ -142,14 +62,14 @@ class Shaw final : public Relate {
 
   int heads() const override { return static_cast<int>(keys_.heads != 0 ? keys_.heads : values_.heads); }
   int width() const override { return dim_; }
-  int value_width() const override { return values_.data == nullptr ? 0 : static_cast<int>(values_.width); }
+  int value_width() const override { return values_.data == nullptr ? 0 : static_cast<int>(value_dim_); }
   bool whole_offsets() const override { return true; }
   // state: q . a^K scaled (R, kLanes), then the weight that fell to each row (R, kLanes)
   std::size_t query_state_size() const override { return 2 * rows() * kLanes; }
 
   void begin(const RelateTile& tile, float* query_state) const override {
     if (keys_.data != nullptr) {
-      rows_times_lanes(keys_.of(tile.head, rows()), rows(), keys_.width, tile.q, tile.scale, query_state);
+      rows_times_lanes(keys_.of(tile.head), rows(), static_cast<std::size_t>(dim_), tile.q, tile.scale, query_state);
     }
     float* weights = query_state + rows() * kLanes;
     for (std::size_t n = 0; n < rows() * kLanes; ++n) weights[n] = 0;
@@ -198,7 +118,7 @@ class Shaw final : public Relate {
 
   void finish(int head, const float* query_state, float* o) const override {
     if (values_.data == nullptr) return;
-    add_rows_by_weight(query_state + rows() * kLanes, values_.of(head, rows()), rows(), values_.width, o);
+    add_rows_by_weight(query_state + rows() * kLanes, values_.of(head), rows(), value_dim_, o);
   }
 
   bool index(const Tile& tile, bool raw, std::int32_t* out) const override {
@@ -208,20 +128,12 @@ class Shaw final : public Relate {
       });
       return true;
     }
-    for (int j = 0; j < tile.keys; ++j) {
-      for (int l = 0; l < kLanes; ++l) {
-        out[j * kLanes + l] = static_cast<std::int32_t>(clamp(tile.offset(j, l), 2147483647.0));
-      }
-    }
+    index_offsets(tile, out, raw_offset);
     return true;
   }
 
  private:
   std::size_t rows() const { return 2 * static_cast<std::size_t>(clip_) + 1; }
-
-  static double clamp(double offset, double limit) {
-    return offset < -limit ? -limit : limit < offset ? limit : offset;
-  }
 
   // visit(j, rows (kLanes), whether all lanes have the same row) for every key of the tile, upwards
   template <class Visit>
@@ -236,45 +148,19 @@ class Shaw final : public Relate {
           visit(j, rows, true);
           continue;
         }
-        for (int l = 0; l < kLanes; ++l) rows[l] = static_cast<std::int32_t>(clamp(nearest - l, clip_)) + clip_;
+        for (int l = 0; l < kLanes; ++l) rows[l] = static_cast<std::int32_t>(clamp_offset(nearest - l, -clip_, clip_)) + clip_;
       } else {
         for (int l = 0; l < kLanes; ++l) {
-          rows[l] = static_cast<std::int32_t>(clamp(tile.offset(j, l), clip_)) + clip_;
+          rows[l] = static_cast<std::int32_t>(clamp_offset(tile.offset(j, l), -clip_, clip_)) + clip_;
         }
       }
       visit(j, rows, false);
     }
   }
 
-  Status take(const Spec& spec, const char* name, const char* width_name, std::uint32_t stream, Rows& rows_of) const {
-    const Table& table = spec.table(name);
-    const double width = spec.number(width_name);
-    rows_of.width = static_cast<std::size_t>(width);
-    if (table.omitted) return ok();
-    if (!table.given) {
-      const double size = width * static_cast<double>(rows());
-      if (size > kMaxTable) {
-        return spec.refuse(Code::kTooLarge, name, "a table of at most " + to_text(kMaxTable) + " numbers",
-                           to_text(size));
-      }
-      rows_of.own.resize(static_cast<std::size_t>(size));
-      fill_normal(std::span<float>(rows_of.own), static_cast<std::uint64_t>(spec.number("seed")), stream, 0, 0.02);
-      rows_of.data = rows_of.own.data();
-      return ok();
-    }
-    const int last = table.rank - 1;
-    if (table.rank < 2 || table.shape[last] != rows_of.width || table.shape[last - 1] != rows() ||
-        table.shape[0] == 0) {
-      const std::string shape = to_text(static_cast<double>(rows())) + ", " + to_text(width) + "]";
-      return spec.refuse(Code::kShapeMismatch, name, "of shape [" + shape + " or [heads, " + shape, shape_text(table));
-    }
-    rows_of.data = table.floats;
-    rows_of.heads = table.rank == 3 ? table.shape[0] : 0;
-    return ok();
-  }
-
   int dim_ = 0, clip_ = 0;
-  Rows keys_, values_;
+  std::size_t value_dim_ = 0;
+  Weights keys_, values_;
 };
 
 }  // namespace

@@ -300,7 +300,11 @@ class BiasLaws {
     for (const int head : some_heads(bias_)) {
       const std::vector<float> here = bias_matrix(bias_, head, run(0, 11), run(0, 23));
       for (const double t : {1.0, 7.0, 1000.0, 1048576.0}) {
-        if (bias_matrix(bias_, head, run(t, 11), run(t, 23)) != here) return no("shifted by " + to_text(t));
+        // To the bit: where a table ends, both are NaN.
+        const std::vector<float> there = bias_matrix(bias_, head, run(t, 11), run(t, 23));
+        if (std::memcmp(there.data(), here.data(), here.size() * sizeof(float)) != 0) {
+          return no("shifted by " + to_text(t));
+        }
       }
     }
     return {};

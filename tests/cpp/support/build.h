@@ -52,6 +52,9 @@ struct Built {
   }
 };
 
+// The length that a table is given where its shape names one that is no param ("[heads, 2 n - 1]").
+inline constexpr double kFreeLength = 140;
+
 // What a number will be once defaults are filled in.
 inline double value_of(const posenc::Spec& spec, std::string_view name) {
   if (spec.has(name)) return spec.number(name);
@@ -59,7 +62,7 @@ inline double value_of(const posenc::Spec& spec, std::string_view name) {
     if (name != param.name) continue;
     return param.fallback_param[0] != '\0' ? value_of(spec, param.fallback_param) : param.fallback;
   }
-  return 0;
+  return kFreeLength;
 }
 
 // The extents of a shape text: "[2 clip + 1, dim] or ..." with the values of a spec. Fractions are rounded up.
@@ -85,6 +88,10 @@ inline std::vector<std::size_t> shape_of(const posenc::Spec& spec, std::string_v
       minus = c == '-';
     } else if (c == '/') {
       divide = true;
+    } else if (c == '(') {
+      const std::size_t end = shape.find(')', at);
+      term *= static_cast<double>(shape_of(spec, "[" + std::string(shape.substr(at + 1, end - at - 1)) + "]")[0]);
+      at = end;
     } else if (c != ' ' && c != '*') {
       const std::size_t end = shape.find_first_of(" ,]+-*/", at);
       const std::string word(shape.substr(at, end - at));

@@ -19,14 +19,19 @@ inline Reals run(double first, std::size_t count) {
   return positions;
 }
 
-// Calls visit(tile, block) for every tile; `block` counts the blocks of queries. One axis.
+// Calls visit(tile) for every tile. Positions have one axis; the same ones are shown on each of `axes`.
 template <class Visit>
-void for_each_tile(const Reals& queries, const Reals& keys, int head, bool diagonals, bool descending, Visit visit) {
+void for_each_tile(const Reals& queries, const Reals& keys, int head, bool diagonals, bool descending, Visit visit,
+                   int axes = 1) {
   using namespace posenc;
-  const bool steps = diagonals && unit_steps(queries.data(), queries.size()) && unit_steps(keys.data(), keys.size());
+  Reals all_keys;
+  for (int axis = 0; axis < axes; ++axis) all_keys.insert(all_keys.end(), keys.begin(), keys.end());
+  const bool steps = diagonals && axes == 1 && unit_steps(queries.data(), queries.size()) && unit_steps(keys.data(), keys.size());
   for (std::size_t i = 0; i < queries.size(); i += kLanes) {
-    double lanes[kLanes];
-    for (std::size_t l = 0; l < kLanes; ++l) lanes[l] = queries[std::min(i + l, queries.size() - 1)];
+    Reals lanes;
+    for (std::size_t n = 0; n < static_cast<std::size_t>(axes * kLanes); ++n) {
+      lanes.push_back(queries[std::min(i + n % kLanes, queries.size() - 1)]);
+    }
     const std::size_t blocks = (keys.size() + kKeyBlock - 1) / kKeyBlock;
     for (std::size_t n = 0; n < blocks; ++n) {
       const std::size_t j = (descending ? blocks - 1 - n : n) * kKeyBlock;
@@ -36,9 +41,10 @@ void for_each_tile(const Reals& queries, const Reals& keys, int head, bool diago
       tile.keys = static_cast<int>(std::min<std::size_t>(kKeyBlock, keys.size() - j));
       tile.first_query = i;
       tile.first_key = j;
-      tile.query_positions = lanes;
-      tile.key_positions = keys.data() + j;
+      tile.query_positions = lanes.data();
+      tile.key_positions = all_keys.data() + j;
       tile.key_stride = keys.size();
+      tile.query_axes = tile.key_axes = axes;
       tile.unit_step = steps;
       tile.unit_offset = steps ? keys[j] - queries[i] : 0;
       visit(tile);
@@ -60,7 +66,7 @@ inline std::vector<float> bias_matrix(const posenc::Bias& bias, int head, const 
                static_cast<std::size_t>(j)] = b[j * kLanes + l];
       }
     }
-  });
+  }, bias.axes());
   return matrix;
 }
 
@@ -80,7 +86,7 @@ std::vector<std::int32_t> index_matrix(const Pairwise& scheme, bool raw, const R
                static_cast<std::size_t>(j)] = rows[j * kLanes + l];
       }
     }
-  });
+  }, scheme.axes());
   if (!has) matrix.clear();
   return matrix;
 }

@@ -1,0 +1,142 @@
+// FIRE: a small network of the distance, compressed by a logarithm and measured against the query's position.
+//
+//   b_h(i, j) = f_h(psi(|i - j|) / psi(max(L, i))),   psi(x) = log(c x + 1)
+//   f_h(x) = sum_k w2[h, k] relu(w1[k] x + b1[k]) + b2[h]
+//
+// Li et al. 2023 (ICLR 2024), "Functional Interpolation for Relative Positions Improves Long Context Transformers",
+// equation 4, with the distances of keys ahead taken as distances, as their code does for encoders. Their code adds 1e-6 to
+// the divisor, which L > 0 makes needless, and starts with c = 0.1, L = 512 and 32 hidden units.
+// i is the query's position, so the bias is not shift-invariant beyond L. Under a causal mask x stays within [0, 1] at
+// positions from 0: no distance is ever new. Good at: length generalisation. Fails: needs training; two keys far away
+// differ little once i is large.
+// f_h is linear between the roots of its units, and is kept as those pieces.
+#include <algorithm>
+
+#include "schemes/registry.h"
+#include "schemes/weights.h"
+#include "simd/math.h"
+
+namespace posenc {
+
+namespace {
+
+constexpr Param kParams[] = {
+    {.name = "heads", .kind = Kind::kInteger, .sentence = "Number of attention heads.", .min = 1, .max = 1024,
+     .required = true, .shown = 8, .shown_min = 1, .shown_max = 16},
+    {.name = "c", .kind = Kind::kReal, .sentence = "How early the logarithm sets in.", .fallback = 0.1, .min = 1e-9,
+     .max = 1e9, .differentiable = true, .shown_min = 0.01, .shown_max = 10, .shown_log = true},
+    {.name = "threshold", .kind = Kind::kReal,
+     .sentence = "Position L up to which every query is measured alike.", .fallback = 512, .min = 0.001,
+     .max = 9007199254740992.0, .differentiable = true, .shown_min = 1, .shown_max = 1024, .shown_log = true},
+    {.name = "hidden", .kind = Kind::kInteger, .sentence = "Hidden units of the network.", .fallback = 32, .min = 1,
+     .max = 1024},
+    {.name = "w1", .kind = Kind::kTable, .sentence = "Input weights of the units.", .shape = "[hidden]",
+     .differentiable = true},
+    {.name = "b1", .kind = Kind::kTable, .sentence = "Offsets of the units.", .shape = "[hidden]",
+     .differentiable = true},
+    {.name = "w2", .kind = Kind::kTable, .sentence = "Output weights of each head.", .shape = "[heads, hidden]",
+     .differentiable = true},
+    {.name = "b2", .kind = Kind::kTable, .sentence = "Offset of each head.", .shape = "[heads]",
+     .differentiable = true},
+    {.name = "seed", .kind = Kind::kInteger,
+     .sentence = "Seed of tables that are not given: normal numbers of deviation 1.", .fallback = 0, .min = 0,
+     .max = 9007199254740991.0},
+};
+
+constexpr Claim kClaims[] = {{Law::kExtrapolates}};
+
+class Fire final : public Bias {
+ public:
+  static Status make(const Spec& spec, std::unique_ptr<Scheme>& scheme) {
+    auto fire = std::make_unique<Fire>();
+    const auto heads = static_cast<std::size_t>(spec.integer("heads"));
+    const auto hidden = static_cast<std::size_t>(spec.integer("hidden"));
+    fire->heads_ = static_cast<int>(heads);
+    fire->c_ = spec.number("c");
+    fire->threshold_ = spec.number("threshold");
+    Weights w1, b1, w2, b2;
+    Status status = w1.take(spec, "w1", {hidden}, false, 0, 1);
+    if (status.ok()) status = b1.take(spec, "b1", {hidden}, false, 1, 1);
+    if (status.ok()) status = w2.take(spec, "w2", {heads, hidden}, false, 2, 1);
+    if (status.ok()) status = b2.take(spec, "b2", {heads}, false, 3, 1);
+    if (!status.ok()) return status;
+
+    // Units change sides at -b1 / w1; only x > 0 counts.
+    std::vector<double> roots(hidden);
+    for (std::size_t k = 0; k < hidden; ++k) {
+      roots[k] = w1.data[k] == 0 ? 0 : -static_cast<double>(b1.data[k]) / static_cast<double>(w1.data[k]);
+      if (roots[k] > 0) fire->knots_.push_back(roots[k]);
+    }
+    std::sort(fire->knots_.begin(), fire->knots_.end());
+    const std::size_t pieces = fire->knots_.size() + 1;
+    for (std::size_t h = 0; h < heads; ++h) {
+      for (std::size_t n = 0; n < pieces; ++n) {
+        const double from = n == 0 ? 0 : fire->knots_[n - 1];  // the piece is x >= from, up to the next knot
+        Piece piece = {0, static_cast<double>(b2.data[h])};
+        for (std::size_t k = 0; k < hidden; ++k) {
+          const double slope = static_cast<double>(w1.data[k]), offset = static_cast<double>(b1.data[k]);
+          const bool on = slope > 0 ? roots[k] <= from : slope < 0 ? roots[k] > from : offset > 0;
+          if (!on) continue;
+          const double weight = static_cast<double>(w2.data[h * hidden + k]);
+          piece.slope += weight * slope;
+          piece.offset += weight * offset;
+        }
+        fire->pieces_.push_back(piece);
+      }
+    }
+    scheme = std::move(fire);
+    return ok();
+  }
+
+  int heads() const override { return heads_; }
+
+  // b (keys, kLanes)
+  void fill(const Tile& tile, float* b) const override {
+    const Piece* pieces = pieces_.data() + static_cast<std::size_t>(tile.head) * (knots_.size() + 1);
+    const std::size_t last = knots_.size();
+    double unit[kLanes], line[kKeyBlock + kLanes - 1];
+    for (int l = 0; l < kLanes; ++l) {
+      const double i = tile.query_positions[l];
+      unit[l] = simd::log1p_double(c_ * (i > threshold_ ? i : threshold_));
+    }
+    const double first = tile.unit_offset - (kLanes - 1);
+    for (int x = 0; tile.unit_step && x < tile.keys + kLanes - 1; ++x) line[x] = psi(first + x);
+    for (int l = 0; l < kLanes; ++l) {
+      std::size_t n = 0;
+      for (int j = 0; j < tile.keys; ++j) {
+        const double x = (tile.unit_step ? line[j - l + kLanes - 1] : psi(tile.offset(j, l))) / unit[l];
+        while (n < last && knots_[n] <= x) ++n;
+        while (n > 0 && knots_[n - 1] > x) --n;
+        b[j * kLanes + l] = static_cast<float>(pieces[n].slope * x + pieces[n].offset) + 0.0f;
+      }
+    }
+  }
+
+ private:
+  struct Piece {
+    double slope, offset;
+  };
+  double psi(double offset) const { return simd::log1p_double(c_ * (offset < 0 ? -offset : offset)); }
+
+  int heads_ = 0;
+  double c_ = 0, threshold_ = 0;
+  std::vector<double> knots_;   // rising
+  std::vector<Piece> pieces_;   // (heads, knots + 1)
+};
+
+}  // namespace
+
+constinit const Descriptor schemes::bias_fire = {
+    .slot = Slot::kBias,
+    .name = "fire",
+    .title = "FIRE",
+    .summary = "A small network of the distance relative to the query's position: no distance is new in longer texts.",
+    .formula = R"(b_h(i, j) = f_h\!\left(\frac{\psi(\lvert i - j \rvert)}{\psi(\max(L, i))}\right),\quad )"
+               R"(\psi(x) = \log(c x + 1))",
+    .reference = "Li et al. 2023, Functional Interpolation for Relative Positions, eq. 4",
+    .params = kParams,
+    .claims = kClaims,
+    .make = Fire::make,
+};
+
+}  // namespace posenc

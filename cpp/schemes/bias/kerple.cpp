@@ -1,0 +1,86 @@
+// KERPLE: biases from conditionally positive definite kernels, two learned numbers a head.
+//
+//   log:    b_h(i, j) = -r1 log(1 + r2 |i - j|),   r1, r2 > 0
+//   power:  b_h(i, j) = -r1 |i - j|^r2,            r1 > 0, 0 < r2 <= 2
+//
+// Chi, Fan, Ramadge, Rudnicky 2022, "KERPLE: Kernelized Relative Positional Embedding for Length Extrapolation",
+// equation 3. The authors' code calls them p and a, keeps them above 0.01 and starts from uniform numbers; only trained
+// ones mean something, so the default here is 1. ALiBi is the power kernel with r2 = 1.
+// Good at: long texts after short training; `log` fades slowly enough to use far keys. Fails: order is seen through
+// distance only.
+#include "schemes/bias/offset.h"
+#include "schemes/registry.h"
+#include "schemes/weights.h"
+#include "simd/math.h"
+
+namespace posenc {
+
+namespace {
+
+constexpr Param kParams[] = {
+    {.name = "heads", .kind = Kind::kInteger, .sentence = "Number of attention heads.", .min = 1, .max = 1024,
+     .required = true, .shown = 8, .shown_min = 1, .shown_max = 16},
+    {.name = "kind", .kind = Kind::kChoice, .sentence = "-r1 log(1 + r2 |i - j|), or -r1 |i - j|^r2.", .fallback = 0,
+     .choices = "log|power"},
+    {.name = "r1", .kind = Kind::kList, .sentence = "Weight of each head, or one for all; 1 where absent.", .min = 0,
+     .max = 65536, .above_min = true, .shape = "[heads]", .differentiable = true, .shown_min = 0.05, .shown_max = 2},
+    {.name = "r2", .kind = Kind::kList,
+     .sentence = "Rate (log) or power (at most 2) of each head, or one for all; 1 where absent.", .min = 0,
+     .max = 65536, .above_min = true, .shape = "[heads]", .differentiable = true, .shown_min = 0.05, .shown_max = 2},
+};
+
+constexpr Claim kClaims[] = {{Law::kShiftInvariant}, {Law::kNonPositive},   {Law::kMonotoneInDistance},
+                             {Law::kSymmetric},      {Law::kExtrapolates}, {Law::kIdentityAtZero}};
+
+class Kerple final : public OffsetBias {
+ public:
+  static Status make(const Spec& spec, std::unique_ptr<Scheme>& scheme) {
+    auto kerple = std::make_unique<Kerple>();
+    kerple->power_ = spec.choice("kind") == 1;
+    const auto heads = static_cast<std::size_t>(spec.integer("heads"));
+    Status status = take_by_head(spec, "r1", heads, 1, kerple->r1_);
+    if (status.ok()) status = take_by_head(spec, "r2", heads, 1, kerple->r2_);
+    if (!status.ok()) return status;
+    for (const double r2 : kerple->r2_) {
+      if (kerple->power_ && r2 > 2) {
+        return spec.refuse(Code::kOutOfRange, "r2", "at most 2 for the power kernel", to_text(r2));
+      }
+    }
+    scheme = std::move(kerple);
+    return ok();
+  }
+
+  int heads() const override { return static_cast<int>(r1_.size()); }
+
+ protected:
+  void evaluate(int head, const double* offsets, std::size_t count, float* b) const override {
+    const double r1 = r1_[static_cast<std::size_t>(head)], r2 = r2_[static_cast<std::size_t>(head)];
+    for (std::size_t n = 0; n < count; ++n) {
+      const double d = offsets[n] < 0 ? -offsets[n] : offsets[n];
+      const double kernel = power_ ? (d == 0 ? 0 : simd::exp_double(r2 * simd::log_double(d)))
+                                   : simd::log1p_double(r2 * d);
+      b[n] = static_cast<float>(-(r1 * kernel) + 0.0);
+    }
+  }
+
+ private:
+  bool power_ = false;
+  std::vector<double> r1_, r2_;
+};
+
+}  // namespace
+
+constinit const Descriptor schemes::bias_kerple = {
+    .slot = Slot::kBias,
+    .name = "kerple",
+    .title = "KERPLE",
+    .summary = "A learned penalty that grows like a logarithm or a power of the distance: goes on beyond the trained "
+               "length.",
+    .formula = R"(b_h(i, j) = -r_1 \log(1 + r_2 \lvert i - j \rvert)\ \text{or}\ -r_1 \lvert i - j \rvert^{r_2})",
+    .reference = "Chi, Fan, Ramadge, Rudnicky 2022, KERPLE, eq. 3",
+    .params = kParams,
+    .claims = kClaims,
+    .make = Kerple::make,
+};
+
+}  // namespace posenc

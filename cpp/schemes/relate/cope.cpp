@@ -1,0 +1,98 @@
+// CoPE: positions counted by content. Each key between a query and another is counted by how much the query minds it.
+//
+//   g_ij = sigmoid(s_ij),  p_ij = min(sum_{k = j}^{i} g_ik, P - 1),  term = q_i . e[p_ij], e interpolated linearly
+//
+// Golovneva, Wang, Weston, Sukhbaatar 2024, "Contextual Position Encoding: Learning to Count What's Important", section 4.
+// Conventions: gates take the scaled score q . k scale (with rotations, if there are any), as the authors' code does with
+// its scaled queries; the term is not scaled again; masked keys count nothing; P = maxPosition rows, the last one for
+// every larger count. One table for all heads as in the paper, or one for each.
+// Good at: counting words or sentences rather than tokens. Fails: needs the scores before the positions, and keys from
+// last to first: causal attention only.
+#include "kernels/lane_rows.h"
+#include "schemes/registry.h"
+#include "schemes/weights.h"
+#include "simd/math.h"
+
+namespace posenc {
+
+namespace {
+
+constexpr Param kParams[] = {
+    {.name = "dim", .kind = Kind::kInteger, .sentence = "Width d of queries and keys.", .min = 1, .max = 4096,
+     .required = true, .shown = 64, .shown_min = 4, .shown_max = 128},
+    {.name = "maxPosition", .kind = Kind::kInteger, .sentence = "Rows P of the table; counts end at P - 1.", .min = 1,
+     .max = 65536, .required = true, .shown = 16, .shown_min = 2, .shown_max = 64},
+    {.name = "table", .kind = Kind::kTable, .sentence = "Vector e of each count.",
+     .shape = "[maxPosition, dim] or [heads, maxPosition, dim]", .differentiable = true},
+    {.name = "seed", .kind = Kind::kInteger,
+     .sentence = "Seed of a table that is not given: normal numbers of deviation 0.02.", .fallback = 0, .min = 0,
+     .max = 9007199254740991.0},
+};
+
+constexpr Claim kClaims[] = {{Law::kShiftInvariant}, {Law::kBounded}, {Law::kExtrapolates}};
+
+class Cope final : public Relate {
+ public:
+  static Status make(const Spec& spec, std::unique_ptr<Scheme>& scheme) {
+    auto cope = std::make_unique<Cope>();
+    cope->dim_ = static_cast<std::size_t>(spec.integer("dim"));
+    cope->rows_ = static_cast<std::size_t>(spec.integer("maxPosition"));
+    Status status = cope->table_.take(spec, "table", {cope->rows_, cope->dim_}, true, 0, 0.02);
+    if (status.ok()) scheme = std::move(cope);
+    return status;
+  }
+
+  int heads() const override { return static_cast<int>(table_.heads); }
+  int width() const override { return static_cast<int>(dim_); }
+  bool descending() const override { return true; }
+  bool causal_only() const override { return true; }
+  // q . e (rows, kLanes), then the count so far (kLanes)
+  std::size_t query_state_size() const override { return (rows_ + 1) * kLanes; }
+
+  void begin(const RelateTile& tile, float* query_state) const override {
+    rows_times_lanes(table_.of(tile.head), rows_, dim_, tile.q, 1, query_state);
+    for (int l = 0; l < kLanes; ++l) query_state[rows_ * kLanes + static_cast<std::size_t>(l)] = 0;
+  }
+
+  void scores(const RelateTile& tile, const float*, float* query_state, float* r) const override {
+    using namespace simd;
+    float* const count = query_state + rows_ * kLanes;
+    const F32x4 one = splat(1), last = splat(static_cast<float>(rows_ - 1));
+    for (int j = tile.keys - 1; j >= 0; --j) {
+      for (int half = 0; half < kLanes; half += 4) {
+        const int at = j * kLanes + half;
+        const F32x4 gate = load(tile.visible + at) / (one + exp(-load(tile.content + at)));
+        const F32x4 sum = load(count + half) + gate;
+        store(count + half, sum);
+        float places[4];
+        store(places, min(sum, last));
+        for (int l = 0; l < 4; ++l) {
+          const int low = static_cast<int>(places[l]);
+          const float part = places[l] - static_cast<float>(low);
+          const float* met = query_state + low * kLanes + half + l;
+          r[at + l] = part == 0 ? met[0] : met[0] * (1 - part) + met[kLanes] * part;
+        }
+      }
+    }
+  }
+
+ private:
+  std::size_t dim_ = 0, rows_ = 0;
+  Weights table_;
+};
+
+}  // namespace
+
+constinit const Descriptor schemes::relate_cope = {
+    .slot = Slot::kRelate,
+    .name = "cope",
+    .title = "CoPE",
+    .summary = "Counts the keys that matter to the query instead of all of them; causal attention only.",
+    .formula = R"(q_i \cdot e[p_{ij}],\quad p_{ij} = \min\Bigl(\sum_{k=j}^{i} \sigma(s_{ik}),\ P - 1\Bigr))",
+    .reference = "Golovneva, Wang, Weston, Sukhbaatar 2024, Contextual Position Encoding, section 4",
+    .params = kParams,
+    .claims = kClaims,
+    .make = Cope::make,
+};
+
+}  // namespace posenc
