@@ -70,9 +70,14 @@ function optionType(param) {
   switch (param.kind) {
     case "flag":
       return "boolean";
-    case "choice":
-      return param.choices.map(quoted).join(" | ");
+    case "choice": {
+      // "a+b" may also be written as a list of its parts.
+      const parts = [...new Set(param.choices.filter((choice) => choice.includes("+")).flatMap((choice) => choice.split("+")))];
+      const words = param.choices.map(quoted).join(" | ");
+      return parts.length > 0 ? `${words} | readonly (${parts.map(quoted).join(" | ")})[]` : words;
+    }
     case "list":
+      return `TensorLike | TableJSON${param.shape?.endsWith("or [1]") ? " | number" : ""}`;
     case "table":
       return param.canOmit ? "TensorLike | TableJSON | false" : "TensorLike | TableJSON";
     default:
@@ -83,6 +88,7 @@ function optionType(param) {
 function propertyType(param) {
   const there = param.required || param.defaultParam || (param.default !== null && param.default !== undefined);
   let type = optionType(param);
+  if (param.kind === "choice") type = param.choices.map(quoted).join(" | ");
   if (param.kind === "list") type = `Tensor<"float64">`;
   if (param.kind === "table") type = `Tensor<"float32">${param.canOmit ? " | false" : ""}`;
   return there ? type : `${type} | null`;

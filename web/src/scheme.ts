@@ -164,7 +164,7 @@ export function makeScheme(descriptor: Descriptor, options: unknown): Scheme {
         cell = Infinity;
       } else {
         cell = code;
-        shown = value;
+        shown = param.kind === "choice" ? param.choices![code] : value;
       }
     }
     cells.push(cell);
@@ -228,7 +228,7 @@ function numberOf(param: Param, value: unknown): number | ErrorCode {
     case "flag":
       return typeof value === "boolean" ? Number(value) : "unknown-choice";
     case "choice": {
-      const choice = typeof value === "string" ? param.choices!.indexOf(value) : -1;
+      const choice = param.choices!.indexOf(Array.isArray(value) ? joined(param.choices!, value) : (value as string));
       return choice < 0 ? "unknown-choice" : choice;
     }
     // NaN means absent to the core.
@@ -237,9 +237,19 @@ function numberOf(param: Param, value: unknown): number | ErrorCode {
   }
 }
 
+// ["p2c", "c2p"] is the choice "c2p+p2c".
+function joined(choices: readonly string[], parts: readonly unknown[]): string {
+  const among = choices.find((choice) => {
+    const own = choice.split("+");
+    return own.length === parts.length && own.every((part) => parts.includes(part));
+  });
+  return among ?? "";
+}
+
 // A copy, so that the scheme stays what it is when the caller's array changes.
 function readTable(subject: string, param: Param, value: unknown): TableValue {
   const wide = param.kind === "list";
+  if (typeof value === "number" && param.shape?.endsWith("or [1]")) value = [value]; // one for all heads
   const parsed = isTableJSON(value) ? fromTableJSON(subject, param, value) : undefined;
   if (parsed === undefined && (typeof value !== "object" || value === null)) {
     refuse("not-a-number", subject, param.name, param.allowed, value);

@@ -23,10 +23,10 @@ constexpr Param kParams[] = {
     {.name = "kind", .kind = Kind::kChoice, .sentence = "-r1 log(1 + r2 |i - j|), or -r1 |i - j|^r2.", .fallback = 0,
      .choices = "log|power"},
     {.name = "r1", .kind = Kind::kList, .sentence = "Weight of each head, or one for all; 1 where absent.", .min = 0,
-     .max = 65536, .above_min = true, .shape = "[heads]", .differentiable = true, .shown_min = 0.05, .shown_max = 2},
+     .max = 65536, .above_min = true, .shape = "[heads] or [1]", .differentiable = true, .shown_min = 0.05, .shown_max = 2},
     {.name = "r2", .kind = Kind::kList,
      .sentence = "Rate (log) or power (at most 2) of each head, or one for all; 1 where absent.", .min = 0,
-     .max = 65536, .above_min = true, .shape = "[heads]", .differentiable = true, .shown_min = 0.05, .shown_max = 2},
+     .max = 65536, .above_min = true, .shape = "[heads] or [1]", .differentiable = true, .shown_min = 0.05, .shown_max = 2},
 };
 
 constexpr Claim kClaims[] = {{Law::kShiftInvariant}, {Law::kNonPositive},   {Law::kMonotoneInDistance},

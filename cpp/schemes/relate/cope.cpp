@@ -46,12 +46,12 @@ class Cope final : public Relate {
   int width() const override { return static_cast<int>(dim_); }
   bool descending() const override { return true; }
   bool causal_only() const override { return true; }
-  // q . e (rows, kLanes), then the count so far (kLanes)
-  std::size_t query_state_size() const override { return (rows_ + 1) * kLanes; }
+  // q . e (rows, kLanes), then the count so far (kLanes) and what its rounding took (kLanes)
+  std::size_t query_state_size() const override { return (rows_ + 2) * kLanes; }
 
   void begin(const RelateTile& tile, float* query_state) const override {
     rows_times_lanes(table_.of(tile.head), rows_, dim_, tile.q, 1, query_state);
-    for (int l = 0; l < kLanes; ++l) query_state[rows_ * kLanes + static_cast<std::size_t>(l)] = 0;
+    for (int n = 0; n < 2 * kLanes; ++n) query_state[rows_ * kLanes + static_cast<std::size_t>(n)] = 0;
   }
 
   void scores(const RelateTile& tile, const float*, float* query_state, float* r) const override {
@@ -62,15 +62,17 @@ class Cope final : public Relate {
       for (int half = 0; half < kLanes; half += 4) {
         const int at = j * kLanes + half;
         const F32x4 gate = load(tile.visible + at) / (one + exp(-load(tile.content + at)));
-        const F32x4 sum = load(count + half) + gate;
+        // Kahan's sum: thousands of gates may go into a count.
+        const F32x4 before = load(count + half), part = gate - load(count + kLanes + half), sum = before + part;
+        store(count + kLanes + half, (sum - before) - part);
         store(count + half, sum);
         float places[4];
         store(places, min(sum, last));
         for (int l = 0; l < 4; ++l) {
           const int low = static_cast<int>(places[l]);
-          const float part = places[l] - static_cast<float>(low);
+          const float share = places[l] - static_cast<float>(low);
           const float* met = query_state + low * kLanes + half + l;
-          r[at + l] = part == 0 ? met[0] : met[0] * (1 - part) + met[kLanes] * part;
+          r[at + l] = share == 0 ? met[0] : met[0] * (1 - share) + met[kLanes] * share;
         }
       }
     }

@@ -11,6 +11,8 @@ const {
   attention,
   attentionDistance,
   bias,
+  cope,
+  deberta,
   embed,
   encode,
   entropy,
@@ -24,6 +26,8 @@ const {
   rotate,
   shaw,
   sinusoidal,
+  t5,
+  transformerXL,
 } = posenc;
 
 interface Case {
@@ -340,6 +344,60 @@ const runs: Record<string, Run> = {
     near(out.tolist(), z, 4e-6);
     expect(relativeIndex(scheme, { queries: n, keys: n }).at(0, n - 1)).toBe(2 * k);
   },
+  "t5-001": ({ params, input, expected }) => {
+    const scheme = t5({ heads: 1, buckets: params.num_buckets, maxDistance: params.max_distance });
+    expect([...relativeIndex(scheme, { queries: [0], keys: input.rel_j_minus_i }).data]).toEqual(expected);
+  },
+  "t5-003": ({ params, input, expected }) => {
+    const { num_buckets: buckets, max_distance: maxDistance, bidirectional } = params;
+    const scheme = t5({ heads: 1, buckets, maxDistance, bidirectional });
+    expect(relativeIndex(scheme, { queries: input.n, keys: input.n }).tolist()).toEqual(expected);
+  },
+  "txl-001": ({ params, input, expected }) => {
+    // Column m of X is distance klen - 1 - m, as their pos_seq runs down. With dModel 4, `wr` is chosen so that the
+    // sinusoid of distance t comes out as e_(klen - 1 - t): q_i = X_i then meets column klen - 1 - t.
+    const x = input.X as number[][];
+    const n = params.qlen as number;
+    const wave = (t: number): number[] => [Math.sin(t), Math.sin(t / 100), Math.cos(t), Math.cos(t / 100)];
+    const rows = [0, 1, 2].map((t) => [...wave(t).filter((_, m) => m !== 1), ...[0, 1, 2].map((c) => +(c === n - 1 - t))]);
+    const solved = [0, 1, 2].reduce((m, c) => {
+      const pivot = m[c]!.map((value) => value / m[c]![c]!);
+      return m.map((row, r) => (r === c ? pivot : row.map((value, k) => value - row[c]! * pivot[k]!)));
+    }, rows.slice().sort((a, b) => Math.abs(b[0]!) - Math.abs(a[0]!)));
+    const [sin, cos, slow] = solved.map((row) => row.slice(3)) as [number[], number[], number[]];
+    const none = [[0, 0, 0]];
+    const scheme = transformerXL({ heads: 1, dim: 3, u: none, v: none, wr: [sin, none[0]!, cos, slow] });
+    const { trace } = attention(x, x, x, { relate: scheme, causal: true, scale: 1, trace: true });
+    const wanted = expected as number[][];
+    x.forEach((_, i) => near([...trace!.relate.row(i)].slice(0, i + 1), wanted[i]!.slice(0, i + 1), 1e-4));
+  },
+  "txl-003": ({ params, expected }) => {
+    const scheme = transformerXL({ heads: 1, dim: params.d, u: [params.u], v: [params.v], wr: [[1, 0], [0, 1]] }); // prettier-ignore
+    const q = [0, 1, 2].map((i) => [1, i]);
+    const k = [0, 1, 2].map((j) => [j, 1]);
+    const { trace } = attention(q, k, k, { relate: scheme, causal: true, trace: true });
+    const wanted = expected as (number | null)[][];
+    wanted.forEach((row, i) =>
+      near([...trace!.scores.row(i)].slice(0, i + 1), row.slice(0, i + 1), 1e-6),
+    );
+    // With memory: the last query alone, its keys before it.
+    const last = attention([q[2]!], k, k, { relate: scheme, queryPositions: [2], causal: true, trace: true, keyPositions: [0, 1, 2] }); // prettier-ignore
+    near([...last.trace!.scores.row(0)], wanted[2], 1e-6);
+  },
+  "deberta-001": ({ params, input, expected }) => {
+    const scheme = deberta({ heads: 1, dim: 1, span: params.max_position, buckets: params.position_buckets });
+    const rows = (raw: boolean): number[] =>
+      [...relativeIndex(scheme, { queries: input.rel, keys: [0], raw }).data]; // query - key is the paper's sign
+    expect(rows(true)).toEqual(expected);
+    expect(rows(false)).toEqual((expected as number[]).map((bucket) => Math.min(bucket + 256, 511)));
+  },
+  "cope-001": ({ params, input, expected }) => {
+    const { bias: wanted } = expected as { bias: number[] };
+    const scheme = cope({ dim: 1, maxPosition: params.max_pos, table: (input.z_int as number[]).map((z) => [z]) });
+    const k = (input.logits_row3 as number[]).map((x) => [x]);
+    const { trace } = attention([[1]], k, k, { relate: scheme, causal: "bottom-right", scale: 1, trace: true });
+    near([...trace!.relate.row(0)], wanted, 1e-6);
+  },
   "att-001": ({ input, expected }) => {
     const logits = input.logits as number[];
     const { weights, lse } = attention(
@@ -416,12 +474,6 @@ const waiting: Record<
   "mrope-002": { scheme: "mrope" },
   "axial-001": { scheme: "axialRope" },
   "nope-001": { scheme: "queryScale" },
-  "t5-001": { scheme: "t5" },
-  "t5-003": { scheme: "t5" },
-  "txl-001": { scheme: "transformerXL" },
-  "txl-003": { scheme: "transformerXL" },
-  "deberta-001": { scheme: "deberta" },
-  "cope-001": { scheme: "cope" },
   "ff-001": { scheme: "fourier" },
   "mae-001": { scheme: "sinusoidal2d" },
   "detr-001": { scheme: "sinusoidal2d" },

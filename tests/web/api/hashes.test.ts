@@ -24,7 +24,7 @@ function parsed(posenc: Posenc, scheme: string, text: string): object {
   const { params } = posenc.schemes.find((known) => known.name === scheme)!;
   const options: Record<string, unknown> = {};
   for (const [name, value] of text.split(";").map((option) => option.split("=") as [string, string])) {
-    const { kind } = params.find((param) => param.name === name)!;
+    const { kind, shape } = params.find((param) => param.name === name)!;
     const read =
       kind === "choice"
         ? value
@@ -32,7 +32,9 @@ function parsed(posenc: Posenc, scheme: string, text: string): object {
           ? value === "true"
           : kind === "list"
             ? value.split(",").map(Number)
-            : Number(value);
+            : kind === "table"
+              ? randomTable(posenc, shape!, value)
+              : Number(value);
     const [outer, inner] = name.split(".") as [string, string?];
     if (inner === undefined) options[outer] = read;
     else ((options[outer] ??= {}) as Record<string, unknown>)[inner] = read;
@@ -40,14 +42,37 @@ function parsed(posenc: Posenc, scheme: string, text: string): object {
   return options;
 }
 
-function places(tokens: number): number[][] {
+// "random:7" where the shape names no other option: free lengths are 140, as in tests/cpp/support/build.h.
+function randomTable(posenc: Posenc, shape: string, value: string): object {
+  const lengths = shape
+    .replace(/^\[|\].*$/g, "")
+    .split(",")
+    .map((length) => {
+      const [, times = "1", less = "0"] = /^\s*(\d+)?\s*[a-z]+(?: - (\d+))?$/.exec(length)!;
+      return Number(times) * 140 - Number(less);
+    });
+  const dice = new Dice(BigInt(value.replace("random:", "")));
+  const numbers = Float32Array.from({ length: lengths.reduce((a, b) => a * b) }, () => dice.real(-1, 1));
+  return posenc.tensor(numbers, lengths);
+}
+
+function attempt<T>(run: () => T, code: string): T | undefined {
+  try {
+    return run();
+  } catch (error) {
+    if ((error as { code?: string }).code !== code) throw error;
+    return undefined;
+  }
+}
+
+function places(tokens: number, fractions: boolean): number[][] {
   const run = (first: number): number[] => Array.from({ length: tokens }, (_, t) => first + t);
   return [
     run(0),
     run(-65),
-    run(0.37),
+    run(fractions ? 0.37 : 0.5),
     run(2 ** 40),
-    Array.from({ length: tokens }, (_, t) => ((t * 37) % 101) * 0.731 - 20),
+    Array.from({ length: tokens }, (_, t) => ((t * 37) % 101) * (fractions ? 0.731 : 1) - 20),
   ];
 }
 
@@ -60,7 +85,9 @@ function hash(posenc: Posenc, { slot, scheme, options, tokens }: (typeof lines)[
   const made = make(parsed(posenc, scheme, options));
   const width = (made as { dim: number }).dim;
   const bytes = new Fnv1a();
-  for (const positions of places(tokens)) {
+  const fractions =
+    slot !== "bias" || attempt(() => posenc.bias(made, { queries: [0], keys: [0.5], heads: [0] }), "not-integer");
+  for (const positions of places(tokens, fractions !== undefined)) {
     if (slot === "embed") {
       bytes.add(posenc.encode(made, positions).data);
       bytes.add(posenc.encode(made, positions, { dtype: "float64" }).data);
@@ -80,8 +107,12 @@ function hash(posenc: Posenc, { slot, scheme, options, tokens }: (typeof lines)[
         }
       }
     } else {
-      const heads = someHeads((made as { heads: number }).heads);
-      bytes.add(posenc.bias(made, { queries: positions, keys: positions, heads }).data);
+      const { heads: count, values } = made as { heads?: number; values?: { shape: readonly number[] } };
+      const heads = someHeads(count ?? values!.shape[0]!);
+      const pairs = { queries: positions, keys: positions };
+      bytes.add(posenc.bias(made, { ...pairs, heads }).data);
+      const rows = attempt(() => posenc.relativeIndex(made, pairs), "unsupported");
+      if (rows !== undefined) bytes.add(rows.data);
     }
   }
   return bytes.hex();

@@ -6,6 +6,7 @@
 #include "schemes/scheme.h"
 #include "support/build.h"
 #include "support/golden_sets.h"
+#include "support/tiles.h"
 
 using namespace posenc;
 using namespace posenc_test;

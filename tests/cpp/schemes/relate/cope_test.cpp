@@ -17,6 +17,9 @@ namespace {
 const GoldenSets kGoldenSets(schemes::relate_cope, {"dim=8 maxPosition=16", "dim=5 maxPosition=1 seed=3",
                                                     "dim=6 maxPosition=64 table=random:5", "dim=3 maxPosition=2"});
 
+// q . e[p] for q = 1 (golden cope-001).
+const std::vector<float> kTable = {0, 1, 4};
+
 Built cope(std::string_view options, const std::vector<float>& table, std::initializer_list<std::size_t> shape) {
   Built built = build(schemes::relate_cope, options);
   REQUIRE(built.spec->set("table", Table::of(table.data(), shape)).ok());
@@ -28,7 +31,7 @@ Built cope(std::string_view options, const std::vector<float>& table, std::initi
 
 TEST_CASE("cope: the last row of four tokens (golden cope-001)") {
   // q = 1: scores are the keys, and q . e[p] = 0, 1, 4.
-  const Built built = cope("dim=1 maxPosition=3", {0, 1, 4}, {3, 1});
+  const Built built = cope("dim=1 maxPosition=3", kTable, {3, 1});
   REQUIRE(built.status.ok());
   const std::vector<float> q = {1}, k = {2, -1, 0, 1};
   const RelateResult result = relate_matrices(built.as<Relate>(), 0, q, k, 1, 1, {}, {3}, run(0, 4));
@@ -74,7 +77,7 @@ TEST_CASE("cope: through attention against the formula in double") {
 }
 
 TEST_CASE("cope: huge scores open and close gates without a NaN") {
-  const Built built = cope("dim=1 maxPosition=3", {0, 1, 4}, {3, 1});
+  const Built built = cope("dim=1 maxPosition=3", kTable, {3, 1});
   const std::vector<float> q = {1}, k = {1e30f, -1e30f, 1e30f, -1e30f};
   const RelateResult result = relate_matrices(built.as<Relate>(), 0, q, k, 1, 1, {}, {3}, run(0, 4));
   CHECK(result.scores == std::vector<float>{4, 1, 1, 0});
@@ -86,6 +89,6 @@ TEST_CASE("cope: needs a causal call, and its table's shape") {
   const Relate* const schemes[] = {&built.as<Relate>()};
   c.call.relate = schemes;
   CHECK(c.run().code == Code::kUnsupported);
-  CHECK(cope("dim=2 maxPosition=3", {0, 1, 4}, {3, 1}).status.message() ==
+  CHECK(cope("dim=2 maxPosition=3", kTable, {3, 1}).status.message() ==
         "cope: table must be of shape [3, 2] or [heads, 3, 2], got [3, 1]");
 }
