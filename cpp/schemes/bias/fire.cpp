@@ -11,6 +11,7 @@
 // differ little once i is large.
 // f_h is linear between the roots of its units, and is kept as those pieces.
 #include <algorithm>
+#include <limits>
 
 #include "schemes/registry.h"
 #include "schemes/weights.h"
@@ -67,11 +68,13 @@ class Fire final : public Bias {
       roots[k] = w1.data[k] == 0 ? 0 : -static_cast<double>(b1.data[k]) / static_cast<double>(w1.data[k]);
       if (roots[k] > 0) fire->knots_.push_back(roots[k]);
     }
+    fire->knots_.push_back(0);
     std::sort(fire->knots_.begin(), fire->knots_.end());
-    const std::size_t pieces = fire->knots_.size() + 1;
+    const std::size_t pieces = fire->knots_.size();
+    fire->knots_.push_back(std::numeric_limits<double>::infinity());
     for (std::size_t h = 0; h < heads; ++h) {
       for (std::size_t n = 0; n < pieces; ++n) {
-        const double from = n == 0 ? 0 : fire->knots_[n - 1];  // the piece is x >= from, up to the next knot
+        const double from = fire->knots_[n];
         Piece piece = {0, static_cast<double>(b2.data[h])};
         for (std::size_t k = 0; k < hidden; ++k) {
           const double slope = static_cast<double>(w1.data[k]), offset = static_cast<double>(b1.data[k]);
@@ -92,22 +95,25 @@ class Fire final : public Bias {
 
   // b (keys, kLanes)
   void fill(const Tile& tile, float* b) const override {
-    const Piece* pieces = pieces_.data() + static_cast<std::size_t>(tile.head) * (knots_.size() + 1);
-    const std::size_t last = knots_.size();
+    const Piece* pieces = pieces_.data() + static_cast<std::size_t>(tile.head) * (knots_.size() - 1);
     double unit[kLanes], line[kKeyBlock + kLanes - 1];
     for (int l = 0; l < kLanes; ++l) {
       const double i = tile.query_positions[l];
-      unit[l] = simd::log1p_double(c_ * (i > threshold_ ? i : threshold_));
+      unit[l] = 1 / simd::log1p_double(c_ * (i > threshold_ ? i : threshold_));
     }
     const double first = tile.unit_offset - (kLanes - 1);
     for (int x = 0; tile.unit_step && x < tile.keys + kLanes - 1; ++x) line[x] = psi(first + x);
     for (int l = 0; l < kLanes; ++l) {
-      std::size_t n = 0;
+      const double* from = knots_.data();  // of the piece in use
+      Piece piece = pieces[0];
       for (int j = 0; j < tile.keys; ++j) {
-        const double x = (tile.unit_step ? line[j - l + kLanes - 1] : psi(tile.offset(j, l))) / unit[l];
-        while (n < last && knots_[n] <= x) ++n;
-        while (n > 0 && knots_[n - 1] > x) --n;
-        b[j * kLanes + l] = static_cast<float>(pieces[n].slope * x + pieces[n].offset) + 0.0f;
+        const double x = (tile.unit_step ? line[j - l + kLanes - 1] : psi(tile.offset(j, l))) * unit[l];
+        if (!(from[0] <= x && x < from[1])) {  // offsets of neighbours are near: seldom more than a step
+          while (from[1] <= x) ++from;
+          while (from[0] > x) --from;
+          piece = pieces[from - knots_.data()];
+        }
+        b[j * kLanes + l] = static_cast<float>(piece.slope * x + piece.offset) + 0.0f;
       }
     }
   }
@@ -120,8 +126,8 @@ class Fire final : public Bias {
 
   int heads_ = 0;
   double c_ = 0, threshold_ = 0;
-  std::vector<double> knots_;   // rising
-  std::vector<Piece> pieces_;   // (heads, knots + 1)
+  std::vector<double> knots_;  // 0, the roots, infinity: piece n is for x from knot n to below knot n + 1
+  std::vector<Piece> pieces_;  // (heads, knots - 1)
 };
 
 }  // namespace

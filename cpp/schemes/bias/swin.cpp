@@ -8,6 +8,7 @@
 // Good at: neighbourhoods in images. Fails: the table ends with the window; Swin resizes it for another one.
 #include <limits>
 
+#include "schemes/offsets.h"
 #include "schemes/registry.h"
 #include "schemes/weights.h"
 
@@ -38,11 +39,13 @@ class Swin final : public Bias {
     swin->heads_ = spec.integer("heads");
     swin->reach_[0] = spec.integer("window") - 1;
     swin->reach_[1] = spec.integer("windowWidth") - 1;
-    const auto rows = static_cast<std::size_t>((2 * swin->reach_[0] + 1) * swin->columns());
-    Status status =
-        swin->table_.take(spec, "table", {rows, static_cast<std::size_t>(swin->heads_)}, false, 0, 0.02);
-    if (status.ok()) scheme = std::move(swin);
-    return status;
+    const auto rows = swin->rows(), heads = static_cast<std::size_t>(swin->heads_);
+    Weights table;
+    if (Status status = table.take(spec, "table", {rows, heads}, false, 0, 0.02); !status.ok()) return status;
+    swin->by_head_.resize(heads * rows);
+    for (std::size_t n = 0; n < heads * rows; ++n) swin->by_head_[n % heads * rows + n / heads] = table.data[n];
+    scheme = std::move(swin);
+    return ok();
   }
 
   int heads() const override { return heads_; }
@@ -52,33 +55,49 @@ class Swin final : public Bias {
 
   // b (keys, kLanes)
   void fill(const Tile& tile, float* b) const override {
-    const float* table = table_.data + tile.head;
-    for (int j = 0; j < tile.keys; ++j) {
-      for (int l = 0; l < kLanes; ++l) {
-        const int row = row_of(tile, j, l);
-        b[j * kLanes + l] = row < 0 ? std::numeric_limits<float>::quiet_NaN() : table[row * heads_] + 0.0f;
-      }
-    }
+    const float* table = by_head_.data() + static_cast<std::size_t>(tile.head) * rows();
+    each_row(tile, [=](int pair, int row) {
+      b[pair] = row < 0 ? std::numeric_limits<float>::quiet_NaN() : table[row] + 0.0f;
+    });
   }
   bool index(const Tile& tile, bool, std::int32_t* rows) const override {
-    for (int j = 0; j < tile.keys; ++j) {
-      for (int l = 0; l < kLanes; ++l) rows[j * kLanes + l] = row_of(tile, j, l);
-    }
+    each_row(tile, [rows](int pair, int row) { rows[pair] = row; });
     return true;
   }
 
  private:
   int columns() const { return 2 * reach_[1] + 1; }
-  // -1 beyond the window, which callers refuse before.
-  int row_of(const Tile& tile, int j, int l) const {
-    const double y = reach_[0] - tile.offset(j, l, 0), x = reach_[1] - tile.offset(j, l, 1);
-    if (!(y >= 0 && x >= 0 && y <= 2 * reach_[0] && x <= 2 * reach_[1])) return -1;
-    return static_cast<int>(y) * columns() + static_cast<int>(x);
+  std::size_t rows() const { return static_cast<std::size_t>((2 * reach_[0] + 1) * columns()); }
+
+  // Of a position along an axis, from the first query's: whole, and enough to tell what is beyond the window.
+  static int place(double position, double origin) {
+    return static_cast<int>(clamp_offset(position - origin, -1048576, 1048576));
+  }
+
+  // visit(pair, row) of every pair; row -1 beyond the window, which callers refuse before.
+  template <class Visit>
+  void each_row(const Tile& tile, Visit visit) const {
+    if (tile.keys == 0) return;
+    int y[kLanes], x[kLanes];
+    const double *query = tile.query_positions, *key = tile.key_positions;
+    for (int l = 0; l < kLanes; ++l) {
+      y[l] = place(query[l], query[0]) + reach_[0];
+      x[l] = place(query[kLanes + l], query[kLanes]) + reach_[1];
+    }
+    for (int j = 0; j < tile.keys; ++j) {
+      const int key_y = place(key[j], query[0]);
+      const int key_x = place(key[tile.key_stride + static_cast<std::size_t>(j)], query[kLanes]);
+      for (int l = 0; l < kLanes; ++l) {
+        const int dy = y[l] - key_y, dx = x[l] - key_x;
+        const bool inside = dy >= 0 && dx >= 0 && dy <= 2 * reach_[0] && dx <= 2 * reach_[1];
+        visit(j * kLanes + l, inside ? dy * columns() + dx : -1);
+      }
+    }
   }
 
   int heads_ = 0;
   int reach_[2] = {0, 0};
-  Weights table_;
+  std::vector<float> by_head_;  // (heads, rows)
 };
 
 }  // namespace
