@@ -69,7 +69,7 @@ export const bias = defineFigure<Model>({
         descriptor.params.some((param) => param.name === "heads"),
         values,
       ),
-      schemeChooser("bias", "alibi"),
+      schemeChooser("bias", "alibi", { draws: onOneAxis }),
       range("positions", "positions", 32, 4, 128, { integer: true, least: 1, most: 1024 }),
       ...schemeFields(descriptor),
       flag("causal", "causal", false),
@@ -208,6 +208,25 @@ export const bias = defineFigure<Model>({
 
   code: ({ values, model, view }) => codeOf(values, model, view),
 });
+
+// Known without a table of the reader's own, at any position of one axis; figures are given others as data.
+const drawn = new Map<string, boolean>();
+
+function onOneAxis(descriptor: ReturnType<typeof descriptorOf>): boolean {
+  let fits = drawn.get(descriptor.name);
+  if (fits === undefined) {
+    try {
+      const required = descriptor.params.filter((param) => param.required && param.shown);
+      const values = Object.fromEntries(required.map((param) => [param.name, param.shown!.value]));
+      biasOf(schemeFrom("bias", descriptor.name, values) as BiasScheme, { queries: 32, keys: 32, heads: [0] });
+      fits = true;
+    } catch {
+      fits = false;
+    }
+    drawn.set(descriptor.name, fits);
+  }
+  return fits;
+}
 
 function isScheme(data: unknown): data is BiasScheme {
   return typeof data === "object" && data !== null && (data as { slot?: unknown }).slot === "bias";

@@ -1,5 +1,13 @@
 // <posenc-relate>: which row of a table each pair of tokens falls on, and what that row adds to scores and outputs.
-import { attention, PosencError, randomNormal, relativeIndex, tensor, type RelateScheme } from "../src/index.js";
+import {
+  attention,
+  PosencError,
+  randomNormal,
+  relativeIndex,
+  tensor,
+  type AttentionResult,
+  type RelateScheme,
+} from "../src/index.js";
 import type { ColourScale } from "./colour.js";
 import {
   choice,
@@ -92,7 +100,6 @@ export const relate = defineFigure<Model>({
   compute: (values, data) => {
     const scheme = (isScheme(data) ? data : schemeFrom("relate", String(values.scheme), values)) as RelateScheme;
     const tokens = Number(values.tokens);
-    const causal = values.causal === true;
     const { heads, width, valueWidth } = sizesOf(scheme);
     const head = Math.max(0, Math.min(heads - 1, Number(values.head ?? 1) - 1));
     const seed = Number(values.tokenSeed ?? 0);
@@ -100,7 +107,19 @@ export const relate = defineFigure<Model>({
     const k = randomNormal([heads, tokens, width], { seed: 2 * seed + 1 });
     // With values of zero the output is what the scheme mixes into it.
     const none = tensor(new Float32Array(heads * tokens * valueWidth), [heads, tokens, valueWidth]);
-    const { trace, out } = attention(q, k, none, { relate: scheme, causal, trace: true });
+    const attend = (causal: boolean): AttentionResult =>
+      attention(q, k, none, { relate: scheme, causal, trace: true });
+    let causal = values.causal === true;
+    let attended: AttentionResult;
+    try {
+      attended = attend(causal);
+    } catch (error) {
+      // A scheme that knows no keys ahead.
+      if (!(error instanceof PosencError) || error.code !== "unsupported" || causal) throw error;
+      causal = true;
+      attended = attend(causal);
+    }
+    const { trace, out } = attended;
     const pairs = tokens * tokens;
     const terms = (trace?.relate.data as Float32Array).slice(head * pairs, (head + 1) * pairs);
     const masked = trace?.masked.data as Uint8Array;

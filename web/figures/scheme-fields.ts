@@ -20,9 +20,13 @@ export function descriptorOf(slot: Slot, name: string): Descriptor {
   throw new RangeError(`There is no ${slot} scheme “${name}”; there are ${names}.`);
 }
 
-/** A chooser of the slot's schemes, drawn where there is more than one. */
-export function schemeChooser(slot: Slot, value: string, name = "scheme"): Field {
-  const choices = schemesOf(slot).map((scheme) => ({ value: scheme.name, label: scheme.title }));
+/** A chooser of the slot's schemes that a figure can draw, shown where there is more than one. */
+export function schemeChooser(
+  slot: Slot,
+  value: string,
+  { name = "scheme", draws = () => true }: { name?: string; draws?: (descriptor: Descriptor) => boolean } = {},
+): Field {
+  const choices = schemesOf(slot).filter(draws).map((scheme) => ({ value: scheme.name, label: scheme.title }));
   return choice(name, "scheme", value, choices, { place: choices.length > 1 ? "row" : "none" });
 }
 

@@ -79,6 +79,143 @@ export const schemes: readonly Descriptor[] = [
     ],
   },
   {
+    slot: "bias",
+    name: "t5",
+    title: "T5 relative bias",
+    summary: "A learned number per bucket of offsets: fine nearby, coarse far away, flat beyond the last bucket.",
+    formula: "b_h(i, j) = w_{\\operatorname{bucket}(j - i),\\,h}",
+    reference: "Raffel et al. 2020, Exploring the Limits of Transfer Learning, section 2.1",
+    params: [
+      {"name":"heads","kind":"integer","sentence":"Number of attention heads.","allowed":"an integer from 1 to 1024","required":true,"default":null,"min":1,"max":1024,"aboveMin":false,"shown":{"value":8,"min":1,"max":16,"log":false}},
+      {"name":"buckets","kind":"integer","sentence":"Number of buckets of offsets.","allowed":"an integer from 4 to 65536","required":false,"default":32,"min":4,"max":65536,"aboveMin":false,"shown":{"value":32,"min":8,"max":64,"log":false,"step":2}},
+      {"name":"maxDistance","kind":"integer","sentence":"Distance from which on all keys of a side share the last bucket.","allowed":"an integer from 2 to 1073741824","required":false,"default":128,"min":2,"max":1073741824,"aboveMin":false,"shown":{"value":128,"min":33,"max":512,"log":false}},
+      {"name":"bidirectional","kind":"flag","sentence":"Half of the buckets for keys ahead; false: one for all.","allowed":"true or false","required":false,"default":true},
+      {"name":"weights","kind":"table","sentence":"Number of each bucket and head.","allowed":"a table [buckets, heads] of finite numbers","required":false,"default":null,"shape":"[buckets, heads]","differentiable":true},
+      {"name":"seed","kind":"integer","sentence":"Seed of weights that are not given: normal numbers of deviation 1.","allowed":"an integer from 0 to 9007199254740991","required":false,"default":0,"min":0,"max":9007199254740991,"aboveMin":false},
+    ],
+    laws: [
+      {"law":"shift_invariant","sentence":"The bias depends on the offset only."},
+      {"law":"bounded","sentence":"The bias does not grow with the distance."},
+      {"law":"extrapolates","sentence":"It is defined at every distance: no table ends."},
+    ],
+  },
+  {
+    slot: "bias",
+    name: "toeplitz",
+    title: "Toeplitz",
+    summary: "Any bias of the offset, given as a table: every other one up to some length is a case of it.",
+    formula: "b_h(i, j) = v_{h,\\,j - i + n - 1}",
+    reference: "The general translation-invariant bias",
+    params: [
+      {"name":"values","kind":"table","sentence":"Bias of each head at the offsets -(n - 1) to n - 1.","allowed":"a table [heads, 2 n - 1] of finite numbers","required":true,"default":null,"shape":"[heads, 2 n - 1]","differentiable":true},
+    ],
+    laws: [
+      {"law":"shift_invariant","sentence":"The bias depends on the offset only."},
+    ],
+  },
+  {
+    slot: "bias",
+    name: "kerple",
+    title: "KERPLE",
+    summary: "A learned penalty that grows like a logarithm or a power of the distance: goes on beyond the trained length.",
+    formula: "b_h(i, j) = -r_1 \\log(1 + r_2 \\lvert i - j \\rvert)\\ \\text{or}\\ -r_1 \\lvert i - j \\rvert^{r_2}",
+    reference: "Chi, Fan, Ramadge, Rudnicky 2022, KERPLE, eq. 3",
+    params: [
+      {"name":"heads","kind":"integer","sentence":"Number of attention heads.","allowed":"an integer from 1 to 1024","required":true,"default":null,"min":1,"max":1024,"aboveMin":false,"shown":{"value":8,"min":1,"max":16,"log":false}},
+      {"name":"kind","kind":"choice","sentence":"-r1 log(1 + r2 |i - j|), or -r1 |i - j|^r2.","allowed":"\"log\" or \"power\"","required":false,"default":"log","choices":["log","power"]},
+      {"name":"r1","kind":"list","sentence":"Weight of each head, or one for all; 1 where absent.","allowed":"a list [heads] or [1] of numbers above 0 and at most 65536","required":false,"default":null,"min":0,"max":65536,"aboveMin":true,"shape":"[heads] or [1]","differentiable":true},
+      {"name":"r2","kind":"list","sentence":"Rate (log) or power (at most 2) of each head, or one for all; 1 where absent.","allowed":"a list [heads] or [1] of numbers above 0 and at most 65536","required":false,"default":null,"min":0,"max":65536,"aboveMin":true,"shape":"[heads] or [1]","differentiable":true},
+    ],
+    laws: [
+      {"law":"shift_invariant","sentence":"The bias depends on the offset only."},
+      {"law":"non_positive","sentence":"It never raises a score."},
+      {"law":"monotone_in_distance","sentence":"A key farther away never gets a higher bias."},
+      {"law":"symmetric","sentence":"Looking back and looking ahead by the same distance get the same bias."},
+      {"law":"extrapolates","sentence":"It is defined at every distance: no table ends."},
+      {"law":"identity_at_zero","sentence":"A query's own position gets no bias."},
+    ],
+  },
+  {
+    slot: "bias",
+    name: "sandwich",
+    title: "Sandwich",
+    summary: "The fall of a sinusoidal dot product with distance, scaled by head: goes on beyond the trained length.",
+    formula: "b_h(i, j) = \\frac{n}{8(h+1)} \\Bigl(\\sum_{m=1}^{d/2} \\cos\\frac{i - j}{\\mathrm{base}^{2m/d}} - \\frac{d}{2}\\Bigr)",
+    reference: "Chi, Fan, Rudnicky, Ramadge 2023, Dissecting Transformer Length Extrapolation, section 7",
+    params: [
+      {"name":"heads","kind":"integer","sentence":"Number of attention heads.","allowed":"an integer from 1 to 1024","required":true,"default":null,"min":1,"max":1024,"aboveMin":false,"shown":{"value":8,"min":1,"max":16,"log":false}},
+      {"name":"dim","kind":"integer","sentence":"Width d of the embedding, even.","allowed":"an integer from 2 to 4096","required":false,"default":128,"min":2,"max":4096,"aboveMin":false,"shown":{"value":128,"min":2,"max":256,"log":false,"step":2}},
+      {"name":"base","kind":"real","sentence":"Base of the frequencies.","allowed":"a number above 0 and at most 1000000000000","required":false,"default":10000,"min":0,"max":1000000000000,"aboveMin":true,"shown":{"value":10000,"min":10,"max":1000000,"log":true}},
+    ],
+    laws: [
+      {"law":"shift_invariant","sentence":"The bias depends on the offset only."},
+      {"law":"non_positive","sentence":"It never raises a score."},
+      {"law":"symmetric","sentence":"Looking back and looking ahead by the same distance get the same bias."},
+      {"law":"extrapolates","sentence":"It is defined at every distance: no table ends."},
+      {"law":"identity_at_zero","sentence":"A query's own position gets no bias."},
+    ],
+  },
+  {
+    slot: "bias",
+    name: "fire",
+    title: "FIRE",
+    summary: "A small network of the distance relative to the query's position: no distance is new in longer texts.",
+    formula: "b_h(i, j) = f_h\\!\\left(\\frac{\\psi(\\lvert i - j \\rvert)}{\\psi(\\max(L, i))}\\right),\\quad \\psi(x) = \\log(c x + 1)",
+    reference: "Li et al. 2023, Functional Interpolation for Relative Positions, eq. 4",
+    params: [
+      {"name":"heads","kind":"integer","sentence":"Number of attention heads.","allowed":"an integer from 1 to 1024","required":true,"default":null,"min":1,"max":1024,"aboveMin":false,"shown":{"value":8,"min":1,"max":16,"log":false}},
+      {"name":"c","kind":"real","sentence":"How early the logarithm sets in.","allowed":"a number from 1e-9 to 1000000000","required":false,"default":0.1,"min":1e-9,"max":1000000000,"aboveMin":false,"differentiable":true,"shown":{"value":0.1,"min":0.01,"max":10,"log":true}},
+      {"name":"threshold","kind":"real","sentence":"Position L up to which every query is measured alike.","allowed":"a number from 0.001 to 9007199254740992","required":false,"default":512,"min":0.001,"max":9007199254740992,"aboveMin":false,"differentiable":true,"shown":{"value":512,"min":1,"max":1024,"log":true}},
+      {"name":"hidden","kind":"integer","sentence":"Hidden units of the network.","allowed":"an integer from 1 to 1024","required":false,"default":32,"min":1,"max":1024,"aboveMin":false},
+      {"name":"w1","kind":"table","sentence":"Input weights of the units.","allowed":"a table [hidden] of finite numbers","required":false,"default":null,"shape":"[hidden]","differentiable":true},
+      {"name":"b1","kind":"table","sentence":"Offsets of the units.","allowed":"a table [hidden] of finite numbers","required":false,"default":null,"shape":"[hidden]","differentiable":true},
+      {"name":"w2","kind":"table","sentence":"Output weights of each head.","allowed":"a table [heads, hidden] of finite numbers","required":false,"default":null,"shape":"[heads, hidden]","differentiable":true},
+      {"name":"b2","kind":"table","sentence":"Offset of each head.","allowed":"a table [heads] of finite numbers","required":false,"default":null,"shape":"[heads]","differentiable":true},
+      {"name":"seed","kind":"integer","sentence":"Seed of tables that are not given: normal numbers of deviation 1.","allowed":"an integer from 0 to 9007199254740991","required":false,"default":0,"min":0,"max":9007199254740991,"aboveMin":false},
+    ],
+    laws: [
+      {"law":"extrapolates","sentence":"It is defined at every distance: no table ends."},
+    ],
+  },
+  {
+    slot: "bias",
+    name: "swin",
+    title: "Swin relative bias",
+    summary: "A learned number for each offset in a window of image patches: sees both directions apart.",
+    formula: "b_h(i, j) = B_{(y_i - y_j + h - 1)(2w - 1) + x_i - x_j + w - 1,\\,h}",
+    reference: "Liu et al. 2021, Swin Transformer, eq. 4",
+    params: [
+      {"name":"window","kind":"integer","sentence":"Height h of the window in patches.","allowed":"an integer from 1 to 512","required":true,"default":null,"min":1,"max":512,"aboveMin":false,"shown":{"value":7,"min":1,"max":16,"log":false}},
+      {"name":"windowWidth","kind":"integer","sentence":"Width w of the window.","allowed":"an integer from 1 to 512","required":false,"default":null,"defaultParam":"window","min":1,"max":512,"aboveMin":false},
+      {"name":"heads","kind":"integer","sentence":"Number of attention heads.","allowed":"an integer from 1 to 1024","required":true,"default":null,"min":1,"max":1024,"aboveMin":false,"shown":{"value":3,"min":1,"max":16,"log":false}},
+      {"name":"table","kind":"table","sentence":"Number of each offset and head.","allowed":"a table [(2 window - 1) (2 windowWidth - 1), heads] of finite numbers","required":false,"default":null,"shape":"[(2 window - 1) (2 windowWidth - 1), heads]","differentiable":true},
+      {"name":"seed","kind":"integer","sentence":"Seed of a table that is not given: normal numbers of deviation 0.02.","allowed":"an integer from 0 to 9007199254740991","required":false,"default":0,"min":0,"max":9007199254740991,"aboveMin":false},
+    ],
+    laws: [
+      {"law":"shift_invariant","sentence":"The bias depends on the offset only."},
+    ],
+  },
+  {
+    slot: "bias",
+    name: "distance",
+    title: "Inverse-square distance",
+    summary: "The note's claim that attention fades as an inverse square of distance: a curve to compare, of no paper.",
+    formula: "b(i, j) = \\log\\frac{1}{1 + (\\lvert i - j \\rvert / \\tau)^2}",
+    reference: "Claim of a note, without a source",
+    params: [
+      {"name":"heads","kind":"integer","sentence":"Number of attention heads.","allowed":"an integer from 1 to 1024","required":true,"default":null,"min":1,"max":1024,"aboveMin":false,"shown":{"value":1,"min":1,"max":16,"log":false}},
+      {"name":"tau","kind":"real","sentence":"Distance at which a weight is halved.","allowed":"a number from 0.001 to 9007199254740992","required":false,"default":32,"min":0.001,"max":9007199254740992,"aboveMin":false,"differentiable":true,"shown":{"value":32,"min":1,"max":128,"log":true}},
+    ],
+    laws: [
+      {"law":"shift_invariant","sentence":"The bias depends on the offset only."},
+      {"law":"non_positive","sentence":"It never raises a score."},
+      {"law":"monotone_in_distance","sentence":"A key farther away never gets a higher bias."},
+      {"law":"symmetric","sentence":"Looking back and looking ahead by the same distance get the same bias."},
+      {"law":"extrapolates","sentence":"It is defined at every distance: no table ends."},
+      {"law":"identity_at_zero","sentence":"A query's own position gets no bias."},
+    ],
+  },
+  {
     slot: "relate",
     name: "shaw",
     title: "Shaw relative positions",
@@ -92,6 +229,70 @@ export const schemes: readonly Descriptor[] = [
       {"name":"values","kind":"table","sentence":"Rows a^V mixed into the output; false leaves them out.","allowed":"a table [2 clip + 1, valueDim] or [heads, 2 clip + 1, valueDim] of finite numbers, or false","required":false,"default":null,"shape":"[2 clip + 1, valueDim] or [heads, 2 clip + 1, valueDim]","canOmit":true,"differentiable":true},
       {"name":"valueDim","kind":"integer","sentence":"Width of the values.","allowed":"an integer from 1 to 4096","required":false,"default":null,"defaultParam":"dim","min":1,"max":4096,"aboveMin":false},
       {"name":"seed","kind":"integer","sentence":"Seed of the tables that are not given: normal numbers of deviation 0.02.","allowed":"an integer from 0 to 9007199254740991","required":false,"default":0,"min":0,"max":9007199254740991,"aboveMin":false},
+    ],
+    laws: [
+      {"law":"shift_invariant","sentence":"What it adds for given vectors depends on the offset only."},
+      {"law":"bounded","sentence":"What it adds does not grow with the distance."},
+      {"law":"extrapolates","sentence":"It is defined at every distance: no table ends."},
+    ],
+  },
+  {
+    slot: "relate",
+    name: "transformerXL",
+    title: "Transformer-XL",
+    summary: "Queries meet a sinusoid of the distance: works across segments with memory, at the cost of a second product.",
+    formula: "s_{ij} = \\frac{(q_i + u) \\cdot k_j + (q_i + v) \\cdot W_R^\\top R_{i - j}}{\\sqrt{d}}",
+    reference: "Dai et al. 2019, Transformer-XL, section 3.3",
+    params: [
+      {"name":"heads","kind":"integer","sentence":"Number of attention heads.","allowed":"an integer from 1 to 1024","required":true,"default":null,"min":1,"max":1024,"aboveMin":false,"shown":{"value":8,"min":1,"max":16,"log":false}},
+      {"name":"dim","kind":"integer","sentence":"Width d of queries and keys.","allowed":"an integer from 1 to 4096","required":true,"default":null,"min":1,"max":4096,"aboveMin":false,"shown":{"value":64,"min":4,"max":128,"log":false}},
+      {"name":"u","kind":"table","sentence":"In place of the query where it meets keys.","allowed":"a table [heads, dim] of finite numbers","required":false,"default":null,"shape":"[heads, dim]","differentiable":true},
+      {"name":"v","kind":"table","sentence":"In place of the query where it meets distances.","allowed":"a table [heads, dim] of finite numbers","required":false,"default":null,"shape":"[heads, dim]","differentiable":true},
+      {"name":"wr","kind":"table","sentence":"From the sinusoid to r, an even number of rows; heads dim of them where absent.","allowed":"a table [dModel, heads dim] of finite numbers","required":false,"default":null,"shape":"[dModel, heads dim]","differentiable":true},
+      {"name":"base","kind":"real","sentence":"Base of the frequencies.","allowed":"a number above 0 and at most 1000000000000","required":false,"default":10000,"min":0,"max":1000000000000,"aboveMin":true,"shown":{"value":10000,"min":10,"max":1000000,"log":true}},
+      {"name":"seed","kind":"integer","sentence":"Seed of the tables that are not given: normal numbers of deviation 0.02.","allowed":"an integer from 0 to 9007199254740991","required":false,"default":0,"min":0,"max":9007199254740991,"aboveMin":false},
+    ],
+    laws: [
+      {"law":"shift_invariant","sentence":"What it adds for given vectors depends on the offset only."},
+      {"law":"extrapolates","sentence":"It is defined at every distance: no table ends."},
+    ],
+  },
+  {
+    slot: "relate",
+    name: "deberta",
+    title: "DeBERTa",
+    summary: "Content meets relative position both ways: strong in encoders, blind beyond its span.",
+    formula: "q_i \\cdot K^r_{\\delta(i,j)} + k_j \\cdot Q^r_{\\delta(j,i)},\\quad \\delta(i, j) = \\operatorname{clip}(i - j + k, 0, 2k - 1)",
+    reference: "He, Liu, Gao, Chen 2021, DeBERTa, eq. 2-4",
+    params: [
+      {"name":"heads","kind":"integer","sentence":"Number of attention heads.","allowed":"an integer from 1 to 1024","required":true,"default":null,"min":1,"max":1024,"aboveMin":false,"shown":{"value":8,"min":1,"max":16,"log":false}},
+      {"name":"dim","kind":"integer","sentence":"Width d of queries and keys.","allowed":"an integer from 1 to 4096","required":true,"default":null,"min":1,"max":4096,"aboveMin":false,"shown":{"value":64,"min":4,"max":128,"log":false}},
+      {"name":"span","kind":"integer","sentence":"Distance from which on keys of a side look alike (max_relative_positions).","allowed":"an integer from 1 to 65536","required":true,"default":null,"min":1,"max":65536,"aboveMin":false,"shown":{"value":16,"min":2,"max":64,"log":false}},
+      {"name":"buckets","kind":"integer","sentence":"Rows a side where distances share buckets (position_buckets, v2 and v3); absent: span.","allowed":"an integer from 4 to 65536","required":false,"default":null,"min":4,"max":65536,"aboveMin":false},
+      {"name":"terms","kind":"choice","sentence":"Query meets position, key meets position, or both.","allowed":"\"c2p+p2c\", \"c2p\" or \"p2c\"","required":false,"default":"c2p+p2c","choices":["c2p+p2c","c2p","p2c"]},
+      {"name":"p2cRow","kind":"choice","sentence":"Row of p2c: delta(j, i), or delta(i, j) as the authors' code and checkpoints have it.","allowed":"\"paper\" or \"code\"","required":false,"default":"paper","choices":["paper","code"]},
+      {"name":"keys","kind":"table","sentence":"Rows K^r that queries meet; 2 buckets of them where those are.","allowed":"a table [heads, 2 span, dim] of finite numbers","required":false,"default":null,"shape":"[heads, 2 span, dim]","differentiable":true},
+      {"name":"queries","kind":"table","sentence":"Rows Q^r that keys meet.","allowed":"a table [heads, 2 span, dim] of finite numbers","required":false,"default":null,"shape":"[heads, 2 span, dim]","differentiable":true},
+      {"name":"seed","kind":"integer","sentence":"Seed of the tables that are not given: normal numbers of deviation 0.02.","allowed":"an integer from 0 to 9007199254740991","required":false,"default":0,"min":0,"max":9007199254740991,"aboveMin":false},
+    ],
+    laws: [
+      {"law":"shift_invariant","sentence":"What it adds for given vectors depends on the offset only."},
+      {"law":"bounded","sentence":"What it adds does not grow with the distance."},
+      {"law":"extrapolates","sentence":"It is defined at every distance: no table ends."},
+    ],
+  },
+  {
+    slot: "relate",
+    name: "cope",
+    title: "CoPE",
+    summary: "Counts the keys that matter to the query instead of all of them; causal attention only.",
+    formula: "q_i \\cdot e[p_{ij}],\\quad p_{ij} = \\min\\Bigl(\\sum_{k=j}^{i} \\sigma(s_{ik}),\\ P - 1\\Bigr)",
+    reference: "Golovneva, Wang, Weston, Sukhbaatar 2024, Contextual Position Encoding, section 4",
+    params: [
+      {"name":"dim","kind":"integer","sentence":"Width d of queries and keys.","allowed":"an integer from 1 to 4096","required":true,"default":null,"min":1,"max":4096,"aboveMin":false,"shown":{"value":64,"min":4,"max":128,"log":false}},
+      {"name":"maxPosition","kind":"integer","sentence":"Rows P of the table; counts end at P - 1.","allowed":"an integer from 1 to 65536","required":true,"default":null,"min":1,"max":65536,"aboveMin":false,"shown":{"value":16,"min":2,"max":64,"log":false}},
+      {"name":"table","kind":"table","sentence":"Vector e of each count.","allowed":"a table [maxPosition, dim] or [heads, maxPosition, dim] of finite numbers","required":false,"default":null,"shape":"[maxPosition, dim] or [heads, maxPosition, dim]","differentiable":true},
+      {"name":"seed","kind":"integer","sentence":"Seed of a table that is not given: normal numbers of deviation 0.02.","allowed":"an integer from 0 to 9007199254740991","required":false,"default":0,"min":0,"max":9007199254740991,"aboveMin":false},
     ],
     laws: [
       {"law":"shift_invariant","sentence":"What it adds for given vectors depends on the offset only."},
@@ -258,6 +459,272 @@ export function alibi(options: AlibiOptions): Alibi {
   return makeScheme(schemes[2]!, options) as Alibi;
 }
 
+/** Options of {@link t5}. */
+export interface T5Options {
+  /** Number of attention heads. An integer from 1 to 1024. */
+  readonly heads: number;
+  /** Number of buckets of offsets. An integer from 4 to 65536. Default: `32`. */
+  readonly buckets?: number;
+  /**
+   * Distance from which on all keys of a side share the last bucket. An integer from 2 to 1073741824. Default: `128`.
+   */
+  readonly maxDistance?: number;
+  /** Half of the buckets for keys ahead; false: one for all. Default: `true`. */
+  readonly bidirectional?: boolean;
+  /** Number of each bucket and head. A table [buckets, heads] of finite numbers. */
+  readonly weights?: TensorLike | TableJSON;
+  /**
+   * Seed of weights that are not given: normal numbers of deviation 1. An integer from 0 to 9007199254740991. Default:
+   * `0`.
+   */
+  readonly seed?: number;
+}
+
+/** A scheme made by {@link t5}: its parameters are readable; one neither given nor with a default is null. */
+export interface T5 extends BiasScheme {
+  readonly name: "t5";
+  readonly heads: number;
+  readonly buckets: number;
+  readonly maxDistance: number;
+  readonly bidirectional: boolean;
+  readonly weights: Tensor<"float32"> | null;
+  readonly seed: number;
+}
+
+/**
+ * T5 relative bias (bias): A learned number per bucket of offsets: fine nearby, coarse far away, flat beyond the last
+ * bucket.
+ *
+ * Formula, in TeX: `b_h(i, j) = w_{\operatorname{bucket}(j - i),\,h}`
+ *
+ * Source: Raffel et al. 2020, Exploring the Limits of Transfer Learning, section 2.1.
+ *
+ * Holds: shift invariant; bounded; extrapolates.
+ */
+export function t5(options: T5Options): T5 {
+  return makeScheme(schemes[3]!, options) as T5;
+}
+
+/** Options of {@link toeplitz}. */
+export interface ToeplitzOptions {
+  /** Bias of each head at the offsets -(n - 1) to n - 1. A table [heads, 2 n - 1] of finite numbers. */
+  readonly values: TensorLike | TableJSON;
+}
+
+/** A scheme made by {@link toeplitz}: its parameters are readable; one neither given nor with a default is null. */
+export interface Toeplitz extends BiasScheme {
+  readonly name: "toeplitz";
+  readonly values: Tensor<"float32">;
+}
+
+/**
+ * Toeplitz (bias): Any bias of the offset, given as a table: every other one up to some length is a case of it.
+ *
+ * Formula, in TeX: `b_h(i, j) = v_{h,\,j - i + n - 1}`
+ *
+ * Source: The general translation-invariant bias.
+ *
+ * Holds: shift invariant.
+ */
+export function toeplitz(options: ToeplitzOptions): Toeplitz {
+  return makeScheme(schemes[4]!, options) as Toeplitz;
+}
+
+/** Options of {@link kerple}. */
+export interface KerpleOptions {
+  /** Number of attention heads. An integer from 1 to 1024. */
+  readonly heads: number;
+  /** -r1 log(1 + r2 |i - j|), or -r1 |i - j|^r2. Default: `"log"`. */
+  readonly kind?: "log" | "power";
+  /**
+   * Weight of each head, or one for all; 1 where absent. A list [heads] or [1] of numbers above 0 and at most 65536.
+   */
+  readonly r1?: TensorLike | TableJSON | number;
+  /**
+   * Rate (log) or power (at most 2) of each head, or one for all; 1 where absent. A list [heads] or [1] of numbers
+   * above 0 and at most 65536.
+   */
+  readonly r2?: TensorLike | TableJSON | number;
+}
+
+/** A scheme made by {@link kerple}: its parameters are readable; one neither given nor with a default is null. */
+export interface Kerple extends BiasScheme {
+  readonly name: "kerple";
+  readonly heads: number;
+  readonly kind: "log" | "power";
+  readonly r1: Tensor<"float64"> | null;
+  readonly r2: Tensor<"float64"> | null;
+}
+
+/**
+ * KERPLE (bias): A learned penalty that grows like a logarithm or a power of the distance: goes on beyond the trained
+ * length.
+ *
+ * Formula, in TeX: `b_h(i, j) = -r_1 \log(1 + r_2 \lvert i - j \rvert)\ \text{or}\ -r_1 \lvert i - j \rvert^{r_2}`
+ *
+ * Source: Chi, Fan, Ramadge, Rudnicky 2022, KERPLE, eq. 3.
+ *
+ * Holds: shift invariant; non positive; monotone in distance; symmetric; extrapolates; identity at zero.
+ */
+export function kerple(options: KerpleOptions): Kerple {
+  return makeScheme(schemes[5]!, options) as Kerple;
+}
+
+/** Options of {@link sandwich}. */
+export interface SandwichOptions {
+  /** Number of attention heads. An integer from 1 to 1024. */
+  readonly heads: number;
+  /** Width d of the embedding, even. An integer from 2 to 4096. Default: `128`. */
+  readonly dim?: number;
+  /** Base of the frequencies. A number above 0 and at most 1000000000000. Default: `10000`. */
+  readonly base?: number;
+}
+
+/** A scheme made by {@link sandwich}: its parameters are readable; one neither given nor with a default is null. */
+export interface Sandwich extends BiasScheme {
+  readonly name: "sandwich";
+  readonly heads: number;
+  readonly dim: number;
+  readonly base: number;
+}
+
+/**
+ * Sandwich (bias): The fall of a sinusoidal dot product with distance, scaled by head: goes on beyond the trained
+ * length.
+ *
+ * Formula, in TeX: `b_h(i, j) = \frac{n}{8(h+1)} \Bigl(\sum_{m=1}^{d/2} \cos\frac{i - j}{\mathrm{base}^{2m/d}} -
+ * \frac{d}{2}\Bigr)`
+ *
+ * Source: Chi, Fan, Rudnicky, Ramadge 2023, Dissecting Transformer Length Extrapolation, section 7.
+ *
+ * Holds: shift invariant; non positive; symmetric; extrapolates; identity at zero.
+ */
+export function sandwich(options: SandwichOptions): Sandwich {
+  return makeScheme(schemes[6]!, options) as Sandwich;
+}
+
+/** Options of {@link fire}. */
+export interface FireOptions {
+  /** Number of attention heads. An integer from 1 to 1024. */
+  readonly heads: number;
+  /** How early the logarithm sets in. A number from 1e-9 to 1000000000. Default: `0.1`. */
+  readonly c?: number;
+  /** Position L up to which every query is measured alike. A number from 0.001 to 9007199254740992. Default: `512`. */
+  readonly threshold?: number;
+  /** Hidden units of the network. An integer from 1 to 1024. Default: `32`. */
+  readonly hidden?: number;
+  /** Input weights of the units. A table [hidden] of finite numbers. */
+  readonly w1?: TensorLike | TableJSON;
+  /** Offsets of the units. A table [hidden] of finite numbers. */
+  readonly b1?: TensorLike | TableJSON;
+  /** Output weights of each head. A table [heads, hidden] of finite numbers. */
+  readonly w2?: TensorLike | TableJSON;
+  /** Offset of each head. A table [heads] of finite numbers. */
+  readonly b2?: TensorLike | TableJSON;
+  /**
+   * Seed of tables that are not given: normal numbers of deviation 1. An integer from 0 to 9007199254740991. Default:
+   * `0`.
+   */
+  readonly seed?: number;
+}
+
+/** A scheme made by {@link fire}: its parameters are readable; one neither given nor with a default is null. */
+export interface Fire extends BiasScheme {
+  readonly name: "fire";
+  readonly heads: number;
+  readonly c: number;
+  readonly threshold: number;
+  readonly hidden: number;
+  readonly w1: Tensor<"float32"> | null;
+  readonly b1: Tensor<"float32"> | null;
+  readonly w2: Tensor<"float32"> | null;
+  readonly b2: Tensor<"float32"> | null;
+  readonly seed: number;
+}
+
+/**
+ * FIRE (bias): A small network of the distance relative to the query's position: no distance is new in longer texts.
+ *
+ * Formula, in TeX: `b_h(i, j) = f_h\!\left(\frac{\psi(\lvert i - j \rvert)}{\psi(\max(L, i))}\right),\quad \psi(x) =
+ * \log(c x + 1)`
+ *
+ * Source: Li et al. 2023, Functional Interpolation for Relative Positions, eq. 4.
+ *
+ * Holds: extrapolates.
+ */
+export function fire(options: FireOptions): Fire {
+  return makeScheme(schemes[7]!, options) as Fire;
+}
+
+/** Options of {@link swin}. */
+export interface SwinOptions {
+  /** Height h of the window in patches. An integer from 1 to 512. */
+  readonly window: number;
+  /** Width w of the window. An integer from 1 to 512. Default: the value of `window`. */
+  readonly windowWidth?: number;
+  /** Number of attention heads. An integer from 1 to 1024. */
+  readonly heads: number;
+  /** Number of each offset and head. A table [(2 window - 1) (2 windowWidth - 1), heads] of finite numbers. */
+  readonly table?: TensorLike | TableJSON;
+  /**
+   * Seed of a table that is not given: normal numbers of deviation 0.02. An integer from 0 to 9007199254740991.
+   * Default: `0`.
+   */
+  readonly seed?: number;
+}
+
+/** A scheme made by {@link swin}: its parameters are readable; one neither given nor with a default is null. */
+export interface Swin extends BiasScheme {
+  readonly name: "swin";
+  readonly window: number;
+  readonly windowWidth: number;
+  readonly heads: number;
+  readonly table: Tensor<"float32"> | null;
+  readonly seed: number;
+}
+
+/**
+ * Swin relative bias (bias): A learned number for each offset in a window of image patches: sees both directions apart.
+ *
+ * Formula, in TeX: `b_h(i, j) = B_{(y_i - y_j + h - 1)(2w - 1) + x_i - x_j + w - 1,\,h}`
+ *
+ * Source: Liu et al. 2021, Swin Transformer, eq. 4.
+ *
+ * Holds: shift invariant.
+ */
+export function swin(options: SwinOptions): Swin {
+  return makeScheme(schemes[8]!, options) as Swin;
+}
+
+/** Options of {@link distance}. */
+export interface DistanceOptions {
+  /** Number of attention heads. An integer from 1 to 1024. */
+  readonly heads: number;
+  /** Distance at which a weight is halved. A number from 0.001 to 9007199254740992. Default: `32`. */
+  readonly tau?: number;
+}
+
+/** A scheme made by {@link distance}: its parameters are readable; one neither given nor with a default is null. */
+export interface Distance extends BiasScheme {
+  readonly name: "distance";
+  readonly heads: number;
+  readonly tau: number;
+}
+
+/**
+ * Inverse-square distance (bias): The note's claim that attention fades as an inverse square of distance: a curve to
+ * compare, of no paper.
+ *
+ * Formula, in TeX: `b(i, j) = \log\frac{1}{1 + (\lvert i - j \rvert / \tau)^2}`
+ *
+ * Source: Claim of a note, without a source.
+ *
+ * Holds: shift invariant; non positive; monotone in distance; symmetric; extrapolates; identity at zero.
+ */
+export function distance(options: DistanceOptions): Distance {
+  return makeScheme(schemes[9]!, options) as Distance;
+}
+
 /** Options of {@link shaw}. */
 export interface ShawOptions {
   /** Width d of queries and keys. An integer from 1 to 4096. */
@@ -308,5 +775,149 @@ export interface Shaw extends RelateScheme {
  * Holds: shift invariant; bounded; extrapolates.
  */
 export function shaw(options: ShawOptions): Shaw {
-  return makeScheme(schemes[3]!, options) as Shaw;
+  return makeScheme(schemes[10]!, options) as Shaw;
+}
+
+/** Options of {@link transformerXL}. */
+export interface TransformerXLOptions {
+  /** Number of attention heads. An integer from 1 to 1024. */
+  readonly heads: number;
+  /** Width d of queries and keys. An integer from 1 to 4096. */
+  readonly dim: number;
+  /** In place of the query where it meets keys. A table [heads, dim] of finite numbers. */
+  readonly u?: TensorLike | TableJSON;
+  /** In place of the query where it meets distances. A table [heads, dim] of finite numbers. */
+  readonly v?: TensorLike | TableJSON;
+  /**
+   * From the sinusoid to r, an even number of rows; heads dim of them where absent. A table [dModel, heads dim] of
+   * finite numbers.
+   */
+  readonly wr?: TensorLike | TableJSON;
+  /** Base of the frequencies. A number above 0 and at most 1000000000000. Default: `10000`. */
+  readonly base?: number;
+  /**
+   * Seed of the tables that are not given: normal numbers of deviation 0.02. An integer from 0 to 9007199254740991.
+   * Default: `0`.
+   */
+  readonly seed?: number;
+}
+
+/**
+ * A scheme made by {@link transformerXL}: its parameters are readable; one neither given nor with a default is null.
+ */
+export interface TransformerXL extends RelateScheme {
+  readonly name: "transformerXL";
+  readonly heads: number;
+  readonly dim: number;
+  readonly u: Tensor<"float32"> | null;
+  readonly v: Tensor<"float32"> | null;
+  readonly wr: Tensor<"float32"> | null;
+  readonly base: number;
+  readonly seed: number;
+}
+
+/**
+ * Transformer-XL (relate): Queries meet a sinusoid of the distance: works across segments with memory, at the cost of a
+ * second product.
+ *
+ * Formula, in TeX: `s_{ij} = \frac{(q_i + u) \cdot k_j + (q_i + v) \cdot W_R^\top R_{i - j}}{\sqrt{d}}`
+ *
+ * Source: Dai et al. 2019, Transformer-XL, section 3.3.
+ *
+ * Holds: shift invariant; extrapolates.
+ */
+export function transformerXL(options: TransformerXLOptions): TransformerXL {
+  return makeScheme(schemes[11]!, options) as TransformerXL;
+}
+
+/** Options of {@link deberta}. */
+export interface DebertaOptions {
+  /** Number of attention heads. An integer from 1 to 1024. */
+  readonly heads: number;
+  /** Width d of queries and keys. An integer from 1 to 4096. */
+  readonly dim: number;
+  /** Distance from which on keys of a side look alike (max_relative_positions). An integer from 1 to 65536. */
+  readonly span: number;
+  /**
+   * Rows a side where distances share buckets (position_buckets, v2 and v3); absent: span. An integer from 4 to 65536.
+   */
+  readonly buckets?: number;
+  /** Query meets position, key meets position, or both. Default: `"c2p+p2c"`. */
+  readonly terms?: "c2p+p2c" | "c2p" | "p2c" | readonly ("c2p" | "p2c")[];
+  /** Row of p2c: delta(j, i), or delta(i, j) as the authors' code and checkpoints have it. Default: `"paper"`. */
+  readonly p2cRow?: "paper" | "code";
+  /** Rows K^r that queries meet; 2 buckets of them where those are. A table [heads, 2 span, dim] of finite numbers. */
+  readonly keys?: TensorLike | TableJSON;
+  /** Rows Q^r that keys meet. A table [heads, 2 span, dim] of finite numbers. */
+  readonly queries?: TensorLike | TableJSON;
+  /**
+   * Seed of the tables that are not given: normal numbers of deviation 0.02. An integer from 0 to 9007199254740991.
+   * Default: `0`.
+   */
+  readonly seed?: number;
+}
+
+/** A scheme made by {@link deberta}: its parameters are readable; one neither given nor with a default is null. */
+export interface Deberta extends RelateScheme {
+  readonly name: "deberta";
+  readonly heads: number;
+  readonly dim: number;
+  readonly span: number;
+  readonly buckets: number | null;
+  readonly terms: "c2p+p2c" | "c2p" | "p2c";
+  readonly p2cRow: "paper" | "code";
+  readonly keys: Tensor<"float32"> | null;
+  readonly queries: Tensor<"float32"> | null;
+  readonly seed: number;
+}
+
+/**
+ * DeBERTa (relate): Content meets relative position both ways: strong in encoders, blind beyond its span.
+ *
+ * Formula, in TeX: `q_i \cdot K^r_{\delta(i,j)} + k_j \cdot Q^r_{\delta(j,i)},\quad \delta(i, j) =
+ * \operatorname{clip}(i - j + k, 0, 2k - 1)`
+ *
+ * Source: He, Liu, Gao, Chen 2021, DeBERTa, eq. 2-4.
+ *
+ * Holds: shift invariant; bounded; extrapolates.
+ */
+export function deberta(options: DebertaOptions): Deberta {
+  return makeScheme(schemes[12]!, options) as Deberta;
+}
+
+/** Options of {@link cope}. */
+export interface CopeOptions {
+  /** Width d of queries and keys. An integer from 1 to 4096. */
+  readonly dim: number;
+  /** Rows P of the table; counts end at P - 1. An integer from 1 to 65536. */
+  readonly maxPosition: number;
+  /** Vector e of each count. A table [maxPosition, dim] or [heads, maxPosition, dim] of finite numbers. */
+  readonly table?: TensorLike | TableJSON;
+  /**
+   * Seed of a table that is not given: normal numbers of deviation 0.02. An integer from 0 to 9007199254740991.
+   * Default: `0`.
+   */
+  readonly seed?: number;
+}
+
+/** A scheme made by {@link cope}: its parameters are readable; one neither given nor with a default is null. */
+export interface Cope extends RelateScheme {
+  readonly name: "cope";
+  readonly dim: number;
+  readonly maxPosition: number;
+  readonly table: Tensor<"float32"> | null;
+  readonly seed: number;
+}
+
+/**
+ * CoPE (relate): Counts the keys that matter to the query instead of all of them; causal attention only.
+ *
+ * Formula, in TeX: `q_i \cdot e[p_{ij}],\quad p_{ij} = \min\Bigl(\sum_{k=j}^{i} \sigma(s_{ik}),\ P - 1\Bigr)`
+ *
+ * Source: Golovneva, Wang, Weston, Sukhbaatar 2024, Contextual Position Encoding, section 4.
+ *
+ * Holds: shift invariant; bounded; extrapolates.
+ */
+export function cope(options: CopeOptions): Cope {
+  return makeScheme(schemes[13]!, options) as Cope;
 }
