@@ -72,7 +72,8 @@ function optionType(param) {
       return "boolean";
     case "choice": {
       // "a+b" may also be written as a list of its parts.
-      const parts = [...new Set(param.choices.filter((choice) => choice.includes("+")).flatMap((choice) => choice.split("+")))];
+      const several = param.choices.filter((choice) => choice.includes("+"));
+      const parts = [...new Set(several.flatMap((choice) => choice.split("+")))];
       const words = param.choices.map(quoted).join(" | ");
       return parts.length > 0 ? `${words} | readonly (${parts.map(quoted).join(" | ")})[]` : words;
     }

@@ -36,9 +36,9 @@ inline std::int32_t raw_offset(double offset) {
   return static_cast<std::int32_t>(clamp_offset(offset, -2147483647.0, 2147483647.0));
 }
 
-// t_n = first (last / first)^(n / steps) for n = 1 .. count, as the smallest whole number that is at least t_n, or above
-// it where `strict`: a distance belongs to a bucket by comparing whole numbers, where floats of log(distance) go wrong by
-// one. Formed in 256 bits; a t_n within 2^-200 of a whole number is that number. 1 <= first < last.
+// t_n = first (last / first)^(n / steps) for n = 1 .. count, as the smallest whole number that is at least t_n, or
+// above it where `strict`: a distance belongs to a bucket by comparing whole numbers, where floats of log(distance) go
+// wrong by one. Formed in 256 bits; a t_n within 2^-200 of a whole number is that number. 1 <= first < last.
 std::vector<double> log_steps(double first, double last, int steps, int count, bool strict);
 
 // How many of rising numbers are at most x.

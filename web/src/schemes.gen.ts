@@ -164,13 +164,13 @@ export const schemes: readonly Descriptor[] = [
     reference: "Li et al. 2023, Functional Interpolation for Relative Positions, eq. 4",
     params: [
       {"name":"heads","kind":"integer","sentence":"Number of attention heads.","allowed":"an integer from 1 to 1024","required":true,"default":null,"min":1,"max":1024,"aboveMin":false,"shown":{"value":8,"min":1,"max":16,"log":false}},
-      {"name":"c","kind":"real","sentence":"How early the logarithm sets in.","allowed":"a number from 1e-9 to 1000000000","required":false,"default":0.1,"min":1e-9,"max":1000000000,"aboveMin":false,"differentiable":true,"shown":{"value":0.1,"min":0.01,"max":10,"log":true}},
-      {"name":"threshold","kind":"real","sentence":"Position L up to which every query is measured alike.","allowed":"a number from 0.001 to 9007199254740992","required":false,"default":512,"min":0.001,"max":9007199254740992,"aboveMin":false,"differentiable":true,"shown":{"value":512,"min":1,"max":1024,"log":true}},
       {"name":"hidden","kind":"integer","sentence":"Hidden units of the network.","allowed":"an integer from 1 to 1024","required":false,"default":32,"min":1,"max":1024,"aboveMin":false},
       {"name":"w1","kind":"table","sentence":"Input weights of the units.","allowed":"a table [hidden] of finite numbers","required":false,"default":null,"shape":"[hidden]","differentiable":true},
       {"name":"b1","kind":"table","sentence":"Offsets of the units.","allowed":"a table [hidden] of finite numbers","required":false,"default":null,"shape":"[hidden]","differentiable":true},
       {"name":"w2","kind":"table","sentence":"Output weights of each head.","allowed":"a table [heads, hidden] of finite numbers","required":false,"default":null,"shape":"[heads, hidden]","differentiable":true},
       {"name":"b2","kind":"table","sentence":"Offset of each head.","allowed":"a table [heads] of finite numbers","required":false,"default":null,"shape":"[heads]","differentiable":true},
+      {"name":"c","kind":"real","sentence":"How early the logarithm sets in.","allowed":"a number from 1e-9 to 1000000000","required":false,"default":0.1,"min":1e-9,"max":1000000000,"aboveMin":false,"differentiable":true,"shown":{"value":0.1,"min":0.01,"max":10,"log":true}},
+      {"name":"threshold","kind":"real","sentence":"Position L up to which every query is measured alike.","allowed":"a number from 0.001 to 9007199254740992","required":false,"default":512,"min":0.001,"max":9007199254740992,"aboveMin":false,"differentiable":true,"shown":{"value":512,"min":1,"max":1024,"log":true}},
       {"name":"seed","kind":"integer","sentence":"Seed of tables that are not given: normal numbers of deviation 1.","allowed":"an integer from 0 to 9007199254740991","required":false,"default":0,"min":0,"max":9007199254740991,"aboveMin":false},
     ],
     laws: [
@@ -607,10 +607,6 @@ export function sandwich(options: SandwichOptions): Sandwich {
 export interface FireOptions {
   /** Number of attention heads. An integer from 1 to 1024. */
   readonly heads: number;
-  /** How early the logarithm sets in. A number from 1e-9 to 1000000000. Default: `0.1`. */
-  readonly c?: number;
-  /** Position L up to which every query is measured alike. A number from 0.001 to 9007199254740992. Default: `512`. */
-  readonly threshold?: number;
   /** Hidden units of the network. An integer from 1 to 1024. Default: `32`. */
   readonly hidden?: number;
   /** Input weights of the units. A table [hidden] of finite numbers. */
@@ -621,6 +617,10 @@ export interface FireOptions {
   readonly w2?: TensorLike | TableJSON;
   /** Offset of each head. A table [heads] of finite numbers. */
   readonly b2?: TensorLike | TableJSON;
+  /** How early the logarithm sets in. A number from 1e-9 to 1000000000. Default: `0.1`. */
+  readonly c?: number;
+  /** Position L up to which every query is measured alike. A number from 0.001 to 9007199254740992. Default: `512`. */
+  readonly threshold?: number;
   /**
    * Seed of tables that are not given: normal numbers of deviation 1. An integer from 0 to 9007199254740991. Default:
    * `0`.
@@ -632,13 +632,13 @@ export interface FireOptions {
 export interface Fire extends BiasScheme {
   readonly name: "fire";
   readonly heads: number;
-  readonly c: number;
-  readonly threshold: number;
   readonly hidden: number;
   readonly w1: Tensor<"float32"> | null;
   readonly b1: Tensor<"float32"> | null;
   readonly w2: Tensor<"float32"> | null;
   readonly b2: Tensor<"float32"> | null;
+  readonly c: number;
+  readonly threshold: number;
   readonly seed: number;
 }
 

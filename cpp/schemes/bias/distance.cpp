@@ -2,8 +2,8 @@
 //
 //   b(i, j) = log(1 / (1 + (|i - j| / tau)^2)) = -log(1 + (|i - j| / tau)^2)
 //
-// No paper: it states the claim of a note, that attention falls off as an inverse square with tau = 32. That claim has no
-// source; the curve is here to be looked at beside the others, and the same for every head.
+// No paper: it states the claim of a note, that attention falls off as an inverse square with tau = 32. That claim has
+// no source; the curve is here to be looked at beside the others, and the same for every head.
 #include "schemes/bias/offset.h"
 #include "schemes/registry.h"
 #include "simd/math.h"
@@ -13,14 +13,28 @@ namespace posenc {
 namespace {
 
 constexpr Param kParams[] = {
-    {.name = "heads", .kind = Kind::kInteger, .sentence = "Number of attention heads.", .min = 1, .max = 1024,
-     .required = true, .shown = 1, .shown_min = 1, .shown_max = 16},
-    {.name = "tau", .kind = Kind::kReal, .sentence = "Distance at which a weight is halved.", .fallback = 32,
-     .min = 0.001, .max = 9007199254740992.0, .differentiable = true, .shown_min = 1, .shown_max = 128,
+    {.name = "heads",
+     .kind = Kind::kInteger,
+     .sentence = "Number of attention heads.",
+     .min = 1,
+     .max = 1024,
+     .required = true,
+     .shown = 1,
+     .shown_min = 1,
+     .shown_max = 16},
+    {.name = "tau",
+     .kind = Kind::kReal,
+     .sentence = "Distance at which a weight is halved.",
+     .fallback = 32,
+     .min = 0.001,
+     .max = 9007199254740992.0,
+     .differentiable = true,
+     .shown_min = 1,
+     .shown_max = 128,
      .shown_log = true},
 };
 
-constexpr Claim kClaims[] = {{Law::kShiftInvariant}, {Law::kNonPositive},   {Law::kMonotoneInDistance},
+constexpr Claim kClaims[] = {{Law::kShiftInvariant}, {Law::kNonPositive},  {Law::kMonotoneInDistance},
                              {Law::kSymmetric},      {Law::kExtrapolates}, {Law::kIdentityAtZero}};
 
 class Distance final : public OffsetBias {
@@ -54,7 +68,8 @@ constinit const Descriptor schemes::bias_distance = {
     .slot = Slot::kBias,
     .name = "distance",
     .title = "Inverse-square distance",
-    .summary = "The note's claim that attention fades as an inverse square of distance: a curve to compare, of no paper.",
+    .summary =
+        "The note's claim that attention fades as an inverse square of distance: a curve to compare, of no paper.",
     .formula = R"(b(i, j) = \log\frac{1}{1 + (\lvert i - j \rvert / \tau)^2})",
     .reference = "Claim of a note, without a source",
     .params = kParams,

@@ -4,12 +4,11 @@
 //   f_h(x) = sum_k w2[h, k] relu(w1[k] x + b1[k]) + b2[h]
 //
 // Li et al. 2023 (ICLR 2024), "Functional Interpolation for Relative Positions Improves Long Context Transformers",
-// equation 4, with the distances of keys ahead taken as distances, as their code does for encoders. Their code adds 1e-6 to
-// the divisor, which L > 0 makes needless, and starts with c = 0.1, L = 512 and 32 hidden units.
-// i is the query's position, so the bias is not shift-invariant beyond L. Under a causal mask x stays within [0, 1] at
-// positions from 0: no distance is ever new. Good at: length generalisation. Fails: needs training; two keys far away
-// differ little once i is large.
-// f_h is linear between the roots of its units, and is kept as those pieces.
+// equation 4, with the distances of keys ahead taken as distances, as their code does for encoders. Their code adds
+// 1e-6 to the divisor, which L > 0 makes needless, and starts with c = 0.1, L = 512 and 32 hidden units. i is the
+// query's position, so the bias is not shift-invariant beyond L. Under a causal mask x stays within [0, 1] at positions
+// from 0: no distance is ever new. Good at: length generalisation. Fails: needs training; two keys far away differ
+// little once i is large. f_h is linear between the roots of its units, and is kept as those pieces.
 #include <algorithm>
 #include <limits>
 
@@ -22,25 +21,66 @@ namespace posenc {
 namespace {
 
 constexpr Param kParams[] = {
-    {.name = "heads", .kind = Kind::kInteger, .sentence = "Number of attention heads.", .min = 1, .max = 1024,
-     .required = true, .shown = 8, .shown_min = 1, .shown_max = 16},
-    {.name = "c", .kind = Kind::kReal, .sentence = "How early the logarithm sets in.", .fallback = 0.1, .min = 1e-9,
-     .max = 1e9, .differentiable = true, .shown_min = 0.01, .shown_max = 10, .shown_log = true},
-    {.name = "threshold", .kind = Kind::kReal,
-     .sentence = "Position L up to which every query is measured alike.", .fallback = 512, .min = 0.001,
-     .max = 9007199254740992.0, .differentiable = true, .shown_min = 1, .shown_max = 1024, .shown_log = true},
-    {.name = "hidden", .kind = Kind::kInteger, .sentence = "Hidden units of the network.", .fallback = 32, .min = 1,
+    {.name = "heads",
+     .kind = Kind::kInteger,
+     .sentence = "Number of attention heads.",
+     .min = 1,
+     .max = 1024,
+     .required = true,
+     .shown = 8,
+     .shown_min = 1,
+     .shown_max = 16},
+    {.name = "hidden",
+     .kind = Kind::kInteger,
+     .sentence = "Hidden units of the network.",
+     .fallback = 32,
+     .min = 1,
      .max = 1024},
-    {.name = "w1", .kind = Kind::kTable, .sentence = "Input weights of the units.", .shape = "[hidden]",
+    {.name = "w1",
+     .kind = Kind::kTable,
+     .sentence = "Input weights of the units.",
+     .shape = "[hidden]",
      .differentiable = true},
-    {.name = "b1", .kind = Kind::kTable, .sentence = "Offsets of the units.", .shape = "[hidden]",
+    {.name = "b1",
+     .kind = Kind::kTable,
+     .sentence = "Offsets of the units.",
+     .shape = "[hidden]",
      .differentiable = true},
-    {.name = "w2", .kind = Kind::kTable, .sentence = "Output weights of each head.", .shape = "[heads, hidden]",
+    {.name = "w2",
+     .kind = Kind::kTable,
+     .sentence = "Output weights of each head.",
+     .shape = "[heads, hidden]",
      .differentiable = true},
-    {.name = "b2", .kind = Kind::kTable, .sentence = "Offset of each head.", .shape = "[heads]",
+    {.name = "b2",
+     .kind = Kind::kTable,
+     .sentence = "Offset of each head.",
+     .shape = "[heads]",
      .differentiable = true},
-    {.name = "seed", .kind = Kind::kInteger,
-     .sentence = "Seed of tables that are not given: normal numbers of deviation 1.", .fallback = 0, .min = 0,
+    {.name = "c",
+     .kind = Kind::kReal,
+     .sentence = "How early the logarithm sets in.",
+     .fallback = 0.1,
+     .min = 1e-9,
+     .max = 1e9,
+     .differentiable = true,
+     .shown_min = 0.01,
+     .shown_max = 10,
+     .shown_log = true},
+    {.name = "threshold",
+     .kind = Kind::kReal,
+     .sentence = "Position L up to which every query is measured alike.",
+     .fallback = 512,
+     .min = 0.001,
+     .max = 9007199254740992.0,
+     .differentiable = true,
+     .shown_min = 1,
+     .shown_max = 1024,
+     .shown_log = true},
+    {.name = "seed",
+     .kind = Kind::kInteger,
+     .sentence = "Seed of tables that are not given: normal numbers of deviation 1.",
+     .fallback = 0,
+     .min = 0,
      .max = 9007199254740991.0},
 };
 

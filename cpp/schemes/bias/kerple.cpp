@@ -18,18 +18,43 @@ namespace posenc {
 namespace {
 
 constexpr Param kParams[] = {
-    {.name = "heads", .kind = Kind::kInteger, .sentence = "Number of attention heads.", .min = 1, .max = 1024,
-     .required = true, .shown = 8, .shown_min = 1, .shown_max = 16},
-    {.name = "kind", .kind = Kind::kChoice, .sentence = "-r1 log(1 + r2 |i - j|), or -r1 |i - j|^r2.", .fallback = 0,
+    {.name = "heads",
+     .kind = Kind::kInteger,
+     .sentence = "Number of attention heads.",
+     .min = 1,
+     .max = 1024,
+     .required = true,
+     .shown = 8,
+     .shown_min = 1,
+     .shown_max = 16},
+    {.name = "kind",
+     .kind = Kind::kChoice,
+     .sentence = "-r1 log(1 + r2 |i - j|), or -r1 |i - j|^r2.",
+     .fallback = 0,
      .choices = "log|power"},
-    {.name = "r1", .kind = Kind::kList, .sentence = "Weight of each head, or one for all; 1 where absent.", .min = 0,
-     .max = 65536, .above_min = true, .shape = "[heads] or [1]", .differentiable = true, .shown_min = 0.05, .shown_max = 2},
-    {.name = "r2", .kind = Kind::kList,
-     .sentence = "Rate (log) or power (at most 2) of each head, or one for all; 1 where absent.", .min = 0,
-     .max = 65536, .above_min = true, .shape = "[heads] or [1]", .differentiable = true, .shown_min = 0.05, .shown_max = 2},
+    {.name = "r1",
+     .kind = Kind::kList,
+     .sentence = "Weight of each head, or one for all; 1 where absent.",
+     .min = 0,
+     .max = 65536,
+     .above_min = true,
+     .shape = "[heads] or [1]",
+     .differentiable = true,
+     .shown_min = 0.05,
+     .shown_max = 2},
+    {.name = "r2",
+     .kind = Kind::kList,
+     .sentence = "Rate (log) or power (at most 2) of each head, or one for all; 1 where absent.",
+     .min = 0,
+     .max = 65536,
+     .above_min = true,
+     .shape = "[heads] or [1]",
+     .differentiable = true,
+     .shown_min = 0.05,
+     .shown_max = 2},
 };
 
-constexpr Claim kClaims[] = {{Law::kShiftInvariant}, {Law::kNonPositive},   {Law::kMonotoneInDistance},
+constexpr Claim kClaims[] = {{Law::kShiftInvariant}, {Law::kNonPositive},  {Law::kMonotoneInDistance},
                              {Law::kSymmetric},      {Law::kExtrapolates}, {Law::kIdentityAtZero}};
 
 class Kerple final : public OffsetBias {
@@ -57,8 +82,8 @@ class Kerple final : public OffsetBias {
     const double r1 = r1_[static_cast<std::size_t>(head)], r2 = r2_[static_cast<std::size_t>(head)];
     for (std::size_t n = 0; n < count; ++n) {
       const double d = offsets[n] < 0 ? -offsets[n] : offsets[n];
-      const double kernel = power_ ? (d == 0 ? 0 : simd::exp_double(r2 * simd::log_double(d)))
-                                   : simd::log1p_double(r2 * d);
+      const double kernel =
+          power_ ? (d == 0 ? 0 : simd::exp_double(r2 * simd::log_double(d))) : simd::log1p_double(r2 * d);
       b[n] = static_cast<float>(-(r1 * kernel) + 0.0);
     }
   }
@@ -74,8 +99,9 @@ constinit const Descriptor schemes::bias_kerple = {
     .slot = Slot::kBias,
     .name = "kerple",
     .title = "KERPLE",
-    .summary = "A learned penalty that grows like a logarithm or a power of the distance: goes on beyond the trained "
-               "length.",
+    .summary =
+        "A learned penalty that grows like a logarithm or a power of the distance: goes on beyond the trained "
+        "length.",
     .formula = R"(b_h(i, j) = -r_1 \log(1 + r_2 \lvert i - j \rvert)\ \text{or}\ -r_1 \lvert i - j \rvert^{r_2})",
     .reference = "Chi, Fan, Ramadge, Rudnicky 2022, KERPLE, eq. 3",
     .params = kParams,

@@ -2,10 +2,10 @@
 //
 //   b_h(i, j) = table[(y_i - y_j + h - 1) (2w - 1) + (x_i - x_j + w - 1), h]
 //
-// Liu et al. 2021, "Swin Transformer: Hierarchical Vision Transformer using Shifted Windows", equation 4; rows as in the
-// authors' code and Hugging Face: differences are query - key, axis 0 (height) is the slower one. Positions have two axes;
-// those of one window are grid(h, w). Attention across windows is masked or split by the caller.
-// Good at: neighbourhoods in images. Fails: the table ends with the window; Swin resizes it for another one.
+// Liu et al. 2021, "Swin Transformer: Hierarchical Vision Transformer using Shifted Windows", equation 4; rows as in
+// the authors' code and Hugging Face: differences are query - key, axis 0 (height) is the slower one. Positions have
+// two axes; those of one window are grid(h, w). Attention across windows is masked or split by the caller. Good at:
+// neighbourhoods in images. Fails: the table ends with the window; Swin resizes it for another one.
 #include <limits>
 
 #include "schemes/offsets.h"
@@ -17,16 +17,40 @@ namespace posenc {
 namespace {
 
 constexpr Param kParams[] = {
-    {.name = "window", .kind = Kind::kInteger, .sentence = "Height h of the window in patches.", .min = 1, .max = 512,
-     .required = true, .shown = 7, .shown_min = 1, .shown_max = 16},
-    {.name = "windowWidth", .kind = Kind::kInteger, .sentence = "Width w of the window.", .fallback_param = "window",
-     .min = 1, .max = 512},
-    {.name = "heads", .kind = Kind::kInteger, .sentence = "Number of attention heads.", .min = 1, .max = 1024,
-     .required = true, .shown = 3, .shown_min = 1, .shown_max = 16},
-    {.name = "table", .kind = Kind::kTable, .sentence = "Number of each offset and head.",
-     .shape = "[(2 window - 1) (2 windowWidth - 1), heads]", .differentiable = true},
-    {.name = "seed", .kind = Kind::kInteger,
-     .sentence = "Seed of a table that is not given: normal numbers of deviation 0.02.", .fallback = 0, .min = 0,
+    {.name = "window",
+     .kind = Kind::kInteger,
+     .sentence = "Height h of the window in patches.",
+     .min = 1,
+     .max = 512,
+     .required = true,
+     .shown = 7,
+     .shown_min = 1,
+     .shown_max = 16},
+    {.name = "windowWidth",
+     .kind = Kind::kInteger,
+     .sentence = "Width w of the window.",
+     .fallback_param = "window",
+     .min = 1,
+     .max = 512},
+    {.name = "heads",
+     .kind = Kind::kInteger,
+     .sentence = "Number of attention heads.",
+     .min = 1,
+     .max = 1024,
+     .required = true,
+     .shown = 3,
+     .shown_min = 1,
+     .shown_max = 16},
+    {.name = "table",
+     .kind = Kind::kTable,
+     .sentence = "Number of each offset and head.",
+     .shape = "[(2 window - 1) (2 windowWidth - 1), heads]",
+     .differentiable = true},
+    {.name = "seed",
+     .kind = Kind::kInteger,
+     .sentence = "Seed of a table that is not given: normal numbers of deviation 0.02.",
+     .fallback = 0,
+     .min = 0,
      .max = 9007199254740991.0},
 };
 

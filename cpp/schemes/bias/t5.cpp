@@ -6,10 +6,10 @@
 //
 // Raffel et al. 2020, "Exploring the Limits of Transfer Learning with a Unified Text-to-Text Transformer", section 2.1;
 // buckets as in Mesh TensorFlow and Hugging Face, which agree: keys ahead come after the B / 2 buckets of keys behind;
-// where not bidirectional, every key ahead shares bucket 0. Frameworks take logarithms in float32; here bounds are exact.
-// T5 itself does not scale its scores (pass scale: 1) and gives its cross-attention no bias.
-// Good at: near offsets one by one and far ones roughly, in both directions, with few numbers. Fails: beyond maxDistance
-// all keys of a side look alike.
+// where not bidirectional, every key ahead shares bucket 0. Frameworks take logarithms in float32; here bounds are
+// exact. T5 itself does not scale its scores (pass scale: 1) and gives its cross-attention no bias. Good at: near
+// offsets one by one and far ones roughly, in both directions, with few numbers. Fails: beyond maxDistance all keys of
+// a side look alike.
 #include "schemes/bias/offset.h"
 #include "schemes/offsets.h"
 #include "schemes/registry.h"
@@ -20,19 +20,46 @@ namespace posenc {
 namespace {
 
 constexpr Param kParams[] = {
-    {.name = "heads", .kind = Kind::kInteger, .sentence = "Number of attention heads.", .min = 1, .max = 1024,
-     .required = true, .shown = 8, .shown_min = 1, .shown_max = 16},
-    {.name = "buckets", .kind = Kind::kInteger, .sentence = "Number of buckets of offsets.", .fallback = 32, .min = 4,
-     .max = 65536, .shown_min = 8, .shown_max = 64, .shown_step = 2},
-    {.name = "maxDistance", .kind = Kind::kInteger,
-     .sentence = "Distance from which on all keys of a side share the last bucket.", .fallback = 128, .min = 2,
-     .max = 1073741824, .shown_min = 33, .shown_max = 512},
-    {.name = "bidirectional", .kind = Kind::kFlag, .sentence = "Half of the buckets for keys ahead; false: one for all.",
+    {.name = "heads",
+     .kind = Kind::kInteger,
+     .sentence = "Number of attention heads.",
+     .min = 1,
+     .max = 1024,
+     .required = true,
+     .shown = 8,
+     .shown_min = 1,
+     .shown_max = 16},
+    {.name = "buckets",
+     .kind = Kind::kInteger,
+     .sentence = "Number of buckets of offsets.",
+     .fallback = 32,
+     .min = 4,
+     .max = 65536,
+     .shown_min = 8,
+     .shown_max = 64,
+     .shown_step = 2},
+    {.name = "maxDistance",
+     .kind = Kind::kInteger,
+     .sentence = "Distance from which on all keys of a side share the last bucket.",
+     .fallback = 128,
+     .min = 2,
+     .max = 1073741824,
+     .shown_min = 33,
+     .shown_max = 512},
+    {.name = "bidirectional",
+     .kind = Kind::kFlag,
+     .sentence = "Half of the buckets for keys ahead; false: one for all.",
      .fallback = 1},
-    {.name = "weights", .kind = Kind::kTable, .sentence = "Number of each bucket and head.", .shape = "[buckets, heads]",
+    {.name = "weights",
+     .kind = Kind::kTable,
+     .sentence = "Number of each bucket and head.",
+     .shape = "[buckets, heads]",
      .differentiable = true},
-    {.name = "seed", .kind = Kind::kInteger,
-     .sentence = "Seed of weights that are not given: normal numbers of deviation 1.", .fallback = 0, .min = 0,
+    {.name = "seed",
+     .kind = Kind::kInteger,
+     .sentence = "Seed of weights that are not given: normal numbers of deviation 1.",
+     .fallback = 0,
+     .min = 0,
      .max = 9007199254740991.0},
 };
 

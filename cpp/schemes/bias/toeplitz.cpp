@@ -16,8 +16,12 @@ namespace posenc {
 namespace {
 
 constexpr Param kParams[] = {
-    {.name = "values", .kind = Kind::kTable, .sentence = "Bias of each head at the offsets -(n - 1) to n - 1.",
-     .shape = "[heads, 2 n - 1]", .required = true, .differentiable = true},
+    {.name = "values",
+     .kind = Kind::kTable,
+     .sentence = "Bias of each head at the offsets -(n - 1) to n - 1.",
+     .shape = "[heads, 2 n - 1]",
+     .required = true,
+     .differentiable = true},
 };
 
 constexpr Claim kClaims[] = {{Law::kShiftInvariant}};

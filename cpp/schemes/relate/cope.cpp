@@ -2,12 +2,12 @@
 //
 //   g_ij = sigmoid(s_ij),  p_ij = min(sum_{k = j}^{i} g_ik, P - 1),  term = q_i . e[p_ij], e interpolated linearly
 //
-// Golovneva, Wang, Weston, Sukhbaatar 2024, "Contextual Position Encoding: Learning to Count What's Important", section 4.
-// Conventions: gates take the scaled score q . k scale (with rotations, if there are any), as the authors' code does with
-// its scaled queries; the term is not scaled again; masked keys count nothing; P = maxPosition rows, the last one for
-// every larger count. One table for all heads as in the paper, or one for each.
-// Good at: counting words or sentences rather than tokens. Fails: needs the scores before the positions, and keys from
-// last to first: causal attention only.
+// Golovneva, Wang, Weston, Sukhbaatar 2024, "Contextual Position Encoding: Learning to Count What's Important",
+// section 4. Conventions: gates take the scaled score q . k scale (with rotations, if there are any), as the authors'
+// code does with its scaled queries; the term is not scaled again; masked keys count nothing; P = maxPosition rows, the
+// last one for every larger count. One table for all heads as in the paper, or one for each. Good at: counting words or
+// sentences rather than tokens. Fails: needs the scores before the positions, and keys from last to first: causal
+// attention only.
 #include "kernels/lane_rows.h"
 #include "schemes/registry.h"
 #include "schemes/weights.h"
@@ -18,14 +18,34 @@ namespace posenc {
 namespace {
 
 constexpr Param kParams[] = {
-    {.name = "dim", .kind = Kind::kInteger, .sentence = "Width d of queries and keys.", .min = 1, .max = 4096,
-     .required = true, .shown = 64, .shown_min = 4, .shown_max = 128},
-    {.name = "maxPosition", .kind = Kind::kInteger, .sentence = "Rows P of the table; counts end at P - 1.", .min = 1,
-     .max = 65536, .required = true, .shown = 16, .shown_min = 2, .shown_max = 64},
-    {.name = "table", .kind = Kind::kTable, .sentence = "Vector e of each count.",
-     .shape = "[maxPosition, dim] or [heads, maxPosition, dim]", .differentiable = true},
-    {.name = "seed", .kind = Kind::kInteger,
-     .sentence = "Seed of a table that is not given: normal numbers of deviation 0.02.", .fallback = 0, .min = 0,
+    {.name = "dim",
+     .kind = Kind::kInteger,
+     .sentence = "Width d of queries and keys.",
+     .min = 1,
+     .max = 4096,
+     .required = true,
+     .shown = 64,
+     .shown_min = 4,
+     .shown_max = 128},
+    {.name = "maxPosition",
+     .kind = Kind::kInteger,
+     .sentence = "Rows P of the table; counts end at P - 1.",
+     .min = 1,
+     .max = 65536,
+     .required = true,
+     .shown = 16,
+     .shown_min = 2,
+     .shown_max = 64},
+    {.name = "table",
+     .kind = Kind::kTable,
+     .sentence = "Vector e of each count.",
+     .shape = "[maxPosition, dim] or [heads, maxPosition, dim]",
+     .differentiable = true},
+    {.name = "seed",
+     .kind = Kind::kInteger,
+     .sentence = "Seed of a table that is not given: normal numbers of deviation 0.02.",
+     .fallback = 0,
+     .min = 0,
      .max = 9007199254740991.0},
 };
 

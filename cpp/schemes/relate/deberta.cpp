@@ -2,15 +2,14 @@
 //
 //   c2p: q_i . K^r[delta(i, j)] scale,  p2c: k_j . Q^r[delta(j, i)] scale,  delta(i, j) = clip(i - j + k, 0, 2k - 1)
 //
-// He, Liu, Gao, Chen 2021, "DeBERTa: Decoding-enhanced BERT with Disentangled Attention", equations 2 to 4. The sign is the
-// paper's: query - key, row 0 is the farthest key ahead. Tables `keys` (K^r) and `queries` (Q^r) are the shared relative
-// embeddings after the layer's projections. The softmax scale is the paper's 1 / sqrt(3 d) (1 / sqrt(2 d) with one term):
-// pass it to attention, it scales content and terms alike.
-// p2c, where sources disagree: the paper takes delta(j, i); the authors' code and Hugging Face gather row i - j + k, which
-// is delta(i, j), and checkpoints are trained so: p2cRow "code".
-// v1: k = span. v2 and v3 (`buckets`): k = buckets, and a distance n beyond m = buckets / 2 counts as
-// m + ceil(log(n / m) / log((span - 1) / m) (m - 1)). Frameworks take logarithms in float32; here bounds are exact.
-// Good at: word order in encoders. Fails: alike beyond k; keys need a table of Tk x 2k numbers for p2c.
+// He, Liu, Gao, Chen 2021, "DeBERTa: Decoding-enhanced BERT with Disentangled Attention", equations 2 to 4. The sign is
+// the paper's: query - key, row 0 is the farthest key ahead. Tables `keys` (K^r) and `queries` (Q^r) are the shared
+// relative embeddings after the layer's projections. The softmax scale is the paper's 1 / sqrt(3 d) (1 / sqrt(2 d) with
+// one term): pass it to attention, it scales content and terms alike. p2c, where sources disagree: the paper takes
+// delta(j, i); the authors' code and Hugging Face gather row i - j + k, which is delta(i, j), and checkpoints are
+// trained so: p2cRow "code". v1: k = span. v2 and v3 (`buckets`): k = buckets, and a distance n beyond m = buckets / 2
+// counts as m + ceil(log(n / m) / log((span - 1) / m) (m - 1)). Frameworks take logarithms in float32; here bounds are
+// exact. Good at: word order in encoders. Fails: alike beyond k; keys need a table of Tk x 2k numbers for p2c.
 #include "kernels/lane_rows.h"
 #include "kernels/score_tile.h"
 #include "schemes/offsets.h"
@@ -22,27 +21,64 @@ namespace posenc {
 namespace {
 
 constexpr Param kParams[] = {
-    {.name = "heads", .kind = Kind::kInteger, .sentence = "Number of attention heads.", .min = 1, .max = 1024,
-     .required = true, .shown = 8, .shown_min = 1, .shown_max = 16},
-    {.name = "dim", .kind = Kind::kInteger, .sentence = "Width d of queries and keys.", .min = 1, .max = 4096,
-     .required = true, .shown = 64, .shown_min = 4, .shown_max = 128},
-    {.name = "span", .kind = Kind::kInteger,
-     .sentence = "Distance from which on keys of a side look alike (max_relative_positions).", .min = 1, .max = 65536,
-     .required = true, .shown = 16, .shown_min = 2, .shown_max = 64},
-    {.name = "buckets", .kind = Kind::kInteger,
+    {.name = "heads",
+     .kind = Kind::kInteger,
+     .sentence = "Number of attention heads.",
+     .min = 1,
+     .max = 1024,
+     .required = true,
+     .shown = 8,
+     .shown_min = 1,
+     .shown_max = 16},
+    {.name = "dim",
+     .kind = Kind::kInteger,
+     .sentence = "Width d of queries and keys.",
+     .min = 1,
+     .max = 4096,
+     .required = true,
+     .shown = 64,
+     .shown_min = 4,
+     .shown_max = 128},
+    {.name = "span",
+     .kind = Kind::kInteger,
+     .sentence = "Distance from which on keys of a side look alike (max_relative_positions).",
+     .min = 1,
+     .max = 65536,
+     .required = true,
+     .shown = 16,
+     .shown_min = 2,
+     .shown_max = 64},
+    {.name = "buckets",
+     .kind = Kind::kInteger,
      .sentence = "Rows a side where distances share buckets (position_buckets, v2 and v3); absent: span.",
-     .fallback = kNone, .min = 4, .max = 65536},
-    {.name = "terms", .kind = Kind::kChoice, .sentence = "Query meets position, key meets position, or both.",
-     .fallback = 0, .choices = "c2p+p2c|c2p|p2c"},
-    {.name = "p2cRow", .kind = Kind::kChoice,
-     .sentence = "Row of p2c: delta(j, i), or delta(i, j) as the authors' code and checkpoints have it.", .fallback = 0,
+     .fallback = kNone,
+     .min = 4,
+     .max = 65536},
+    {.name = "terms",
+     .kind = Kind::kChoice,
+     .sentence = "Query meets position, key meets position, or both.",
+     .fallback = 0,
+     .choices = "c2p+p2c|c2p|p2c"},
+    {.name = "p2cRow",
+     .kind = Kind::kChoice,
+     .sentence = "Row of p2c: delta(j, i), or delta(i, j) as the authors' code and checkpoints have it.",
+     .fallback = 0,
      .choices = "paper|code"},
-    {.name = "keys", .kind = Kind::kTable, .sentence = "Rows K^r that queries meet; 2 buckets of them where those are.",
-     .shape = "[heads, 2 span, dim]", .differentiable = true},
-    {.name = "queries", .kind = Kind::kTable, .sentence = "Rows Q^r that keys meet.", .shape = "[heads, 2 span, dim]",
+    {.name = "keys",
+     .kind = Kind::kTable,
+     .sentence = "Rows K^r that queries meet; 2 buckets of them where those are.",
+     .shape = "[heads, 2 span, dim]",
      .differentiable = true},
-    {.name = "seed", .kind = Kind::kInteger,
-     .sentence = "Seed of the tables that are not given: normal numbers of deviation 0.02.", .fallback = 0, .min = 0,
+    {.name = "queries",
+     .kind = Kind::kTable,
+     .sentence = "Rows Q^r that keys meet.",
+     .shape = "[heads, 2 span, dim]",
+     .differentiable = true},
+    {.name = "seed",
+     .kind = Kind::kInteger,
+     .sentence = "Seed of the tables that are not given: normal numbers of deviation 0.02.",
+     .fallback = 0,
+     .min = 0,
      .max = 9007199254740991.0},
 };
 

@@ -148,7 +148,9 @@ class Shaw final : public Relate {
           visit(j, rows, true);
           continue;
         }
-        for (int l = 0; l < kLanes; ++l) rows[l] = static_cast<std::int32_t>(clamp_offset(nearest - l, -clip_, clip_)) + clip_;
+        for (int l = 0; l < kLanes; ++l) {
+          rows[l] = static_cast<std::int32_t>(clamp_offset(nearest - l, -clip_, clip_)) + clip_;
+        }
       } else {
         for (int l = 0; l < kLanes; ++l) {
           rows[l] = static_cast<std::int32_t>(clamp_offset(tile.offset(j, l), -clip_, clip_)) + clip_;

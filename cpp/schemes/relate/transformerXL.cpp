@@ -3,13 +3,13 @@
 //   s_ij = ((q_i + u_h) . k_j + (q_i + v_h) . r_h(i - j)) scale,   r_h(t) = W_h^T [sin(t w_0) ... | cos(t w_0) ...]
 //
 // Dai et al. 2019, "Transformer-XL: Attentive Language Models beyond a Fixed-Length Context", section 3.3; q_i . k_j is
-// attention's content, the rest is this scheme's, scaled alike. As in the authors' code: t = query - key, sines first and
-// cosines after them (not interleaved), w_m = base^(-2m / dModel), u and v (their r_w_bias, r_r_bias) one row a head. `wr`
-// is the paper's W_{k,R} as it multiplies rows from the right, [dModel, heads dim]: the transpose of a PyTorch Linear's
-// weight. A segment's memory is keys at earlier positions: give keyPositions that start before queryPositions; the authors'
-// shift of a computed matrix ("rel_shift") gives the same numbers where keys are not ahead, and nothing meaningful beyond.
-// Good at: recurrence over segments, and distances never trained. Fails: costs a second product of the size of q . k.
-// Cost: r of a whole offset is made once per head; a fractional one for each pair.
+// attention's content, the rest is this scheme's, scaled alike. As in the authors' code: t = query - key, sines first
+// and cosines after them (not interleaved), w_m = base^(-2m / dModel), u and v (their r_w_bias, r_r_bias) one row a
+// head. `wr` is the paper's W_{k,R} as it multiplies rows from the right, [dModel, heads dim]: the transpose of a
+// PyTorch Linear's weight. A segment's memory is keys at earlier positions: give keyPositions that start before
+// queryPositions; the authors' shift of a computed matrix ("rel_shift") gives the same numbers where keys are not
+// ahead, and nothing meaningful beyond. Good at: recurrence over segments, and distances never trained. Fails: costs a
+// second product of the size of q . k. Cost: r of a whole offset is made once per head; a fractional one for each pair.
 #include "kernels/lane_rows.h"
 #include "kernels/sincos.h"
 #include "schemes/offsets.h"
@@ -21,21 +21,54 @@ namespace posenc {
 namespace {
 
 constexpr Param kParams[] = {
-    {.name = "heads", .kind = Kind::kInteger, .sentence = "Number of attention heads.", .min = 1, .max = 1024,
-     .required = true, .shown = 8, .shown_min = 1, .shown_max = 16},
-    {.name = "dim", .kind = Kind::kInteger, .sentence = "Width d of queries and keys.", .min = 1, .max = 4096,
-     .required = true, .shown = 64, .shown_min = 4, .shown_max = 128},
-    {.name = "u", .kind = Kind::kTable, .sentence = "In place of the query where it meets keys.",
-     .shape = "[heads, dim]", .differentiable = true},
-    {.name = "v", .kind = Kind::kTable, .sentence = "In place of the query where it meets distances.",
-     .shape = "[heads, dim]", .differentiable = true},
-    {.name = "wr", .kind = Kind::kTable,
+    {.name = "heads",
+     .kind = Kind::kInteger,
+     .sentence = "Number of attention heads.",
+     .min = 1,
+     .max = 1024,
+     .required = true,
+     .shown = 8,
+     .shown_min = 1,
+     .shown_max = 16},
+    {.name = "dim",
+     .kind = Kind::kInteger,
+     .sentence = "Width d of queries and keys.",
+     .min = 1,
+     .max = 4096,
+     .required = true,
+     .shown = 64,
+     .shown_min = 4,
+     .shown_max = 128},
+    {.name = "u",
+     .kind = Kind::kTable,
+     .sentence = "In place of the query where it meets keys.",
+     .shape = "[heads, dim]",
+     .differentiable = true},
+    {.name = "v",
+     .kind = Kind::kTable,
+     .sentence = "In place of the query where it meets distances.",
+     .shape = "[heads, dim]",
+     .differentiable = true},
+    {.name = "wr",
+     .kind = Kind::kTable,
      .sentence = "From the sinusoid to r, an even number of rows; heads dim of them where absent.",
-     .shape = "[dModel, heads dim]", .differentiable = true},
-    {.name = "base", .kind = Kind::kReal, .sentence = "Base of the frequencies.", .fallback = 10000, .min = 0,
-     .max = 1e12, .above_min = true, .shown_min = 10, .shown_max = 1000000, .shown_log = true},
-    {.name = "seed", .kind = Kind::kInteger,
-     .sentence = "Seed of the tables that are not given: normal numbers of deviation 0.02.", .fallback = 0, .min = 0,
+     .shape = "[dModel, heads dim]",
+     .differentiable = true},
+    {.name = "base",
+     .kind = Kind::kReal,
+     .sentence = "Base of the frequencies.",
+     .fallback = 10000,
+     .min = 0,
+     .max = 1e12,
+     .above_min = true,
+     .shown_min = 10,
+     .shown_max = 1000000,
+     .shown_log = true},
+    {.name = "seed",
+     .kind = Kind::kInteger,
+     .sentence = "Seed of the tables that are not given: normal numbers of deviation 0.02.",
+     .fallback = 0,
+     .min = 0,
      .max = 9007199254740991.0},
 };
 
@@ -45,7 +78,8 @@ class TransformerXL final : public Relate {
  public:
   static Status make(const Spec& spec, std::unique_ptr<Scheme>& scheme) {
     auto xl = std::make_unique<TransformerXL>();
-    const auto heads = static_cast<std::size_t>(spec.integer("heads")), d = static_cast<std::size_t>(spec.integer("dim"));
+    const auto heads = static_cast<std::size_t>(spec.integer("heads")),
+               d = static_cast<std::size_t>(spec.integer("dim"));
     const Table& wr = spec.table("wr");
     xl->heads_ = spec.integer("heads");
     xl->dim_ = d;
@@ -66,8 +100,8 @@ class TransformerXL final : public Relate {
 
   int heads() const override { return heads_; }
   int width() const override { return static_cast<int>(dim_); }
-  std::size_t key_state_size(std::size_t keys) const override { return keys; }    // u . k_j
-  std::size_t query_state_size() const override { return dim_ * kLanes; }         // q + v (dim, kLanes)
+  std::size_t key_state_size(std::size_t keys) const override { return keys; }  // u . k_j
+  std::size_t query_state_size() const override { return dim_ * kLanes; }       // q + v (dim, kLanes)
 
   void prepare_keys(int head, const float* k, std::size_t keys, std::size_t d, const Positions&,
                     float* key_state) const override {
@@ -173,7 +207,8 @@ constinit const Descriptor schemes::relate_transformerXL = {
     .slot = Slot::kRelate,
     .name = "transformerXL",
     .title = "Transformer-XL",
-    .summary = "Queries meet a sinusoid of the distance: works across segments with memory, at the cost of a second product.",
+    .summary =
+        "Queries meet a sinusoid of the distance: works across segments with memory, at the cost of a second product.",
     .formula = R"(s_{ij} = \frac{(q_i + u) \cdot k_j + (q_i + v) \cdot W_R^\top R_{i - j}}{\sqrt{d}})",
     .reference = "Dai et al. 2019, Transformer-XL, section 3.3",
     .params = kParams,

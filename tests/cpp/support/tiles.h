@@ -26,7 +26,8 @@ void for_each_tile(const Reals& queries, const Reals& keys, int head, bool diago
   using namespace posenc;
   Reals all_keys;
   for (int axis = 0; axis < axes; ++axis) all_keys.insert(all_keys.end(), keys.begin(), keys.end());
-  const bool steps = diagonals && axes == 1 && unit_steps(queries.data(), queries.size()) && unit_steps(keys.data(), keys.size());
+  const bool steps =
+      diagonals && axes == 1 && unit_steps(queries.data(), queries.size()) && unit_steps(keys.data(), keys.size());
   for (std::size_t i = 0; i < queries.size(); i += kLanes) {
     Reals lanes;
     for (std::size_t n = 0; n < static_cast<std::size_t>(axes * kLanes); ++n) {
@@ -57,16 +58,19 @@ inline std::vector<float> bias_matrix(const posenc::Bias& bias, int head, const 
                                       bool diagonals = true) {
   using namespace posenc;
   std::vector<float> matrix(queries.size() * keys.size());
-  for_each_tile(queries, keys, head, diagonals, false, [&](const Tile& tile) {
-    float b[kKeyBlock * kLanes];
-    bias.fill(tile, b);
-    for (int j = 0; j < tile.keys; ++j) {
-      for (int l = 0; l < tile.queries; ++l) {
-        matrix[(tile.first_query + static_cast<std::size_t>(l)) * keys.size() + tile.first_key +
-               static_cast<std::size_t>(j)] = b[j * kLanes + l];
-      }
-    }
-  }, bias.axes());
+  for_each_tile(
+      queries, keys, head, diagonals, false,
+      [&](const Tile& tile) {
+        float b[kKeyBlock * kLanes];
+        bias.fill(tile, b);
+        for (int j = 0; j < tile.keys; ++j) {
+          for (int l = 0; l < tile.queries; ++l) {
+            matrix[(tile.first_query + static_cast<std::size_t>(l)) * keys.size() + tile.first_key +
+                   static_cast<std::size_t>(j)] = b[j * kLanes + l];
+          }
+        }
+      },
+      bias.axes());
   return matrix;
 }
 
@@ -77,16 +81,19 @@ std::vector<std::int32_t> index_matrix(const Pairwise& scheme, bool raw, const R
   using namespace posenc;
   std::vector<std::int32_t> matrix(queries.size() * keys.size());
   bool has = true;
-  for_each_tile(queries, keys, 0, diagonals, false, [&](const Tile& tile) {
-    std::int32_t rows[kKeyBlock * kLanes];
-    has = has && scheme.index(tile, raw, rows);
-    for (int j = 0; has && j < tile.keys; ++j) {
-      for (int l = 0; l < tile.queries; ++l) {
-        matrix[(tile.first_query + static_cast<std::size_t>(l)) * keys.size() + tile.first_key +
-               static_cast<std::size_t>(j)] = rows[j * kLanes + l];
-      }
-    }
-  }, scheme.axes());
+  for_each_tile(
+      queries, keys, 0, diagonals, false,
+      [&](const Tile& tile) {
+        std::int32_t rows[kKeyBlock * kLanes];
+        has = has && scheme.index(tile, raw, rows);
+        for (int j = 0; has && j < tile.keys; ++j) {
+          for (int l = 0; l < tile.queries; ++l) {
+            matrix[(tile.first_query + static_cast<std::size_t>(l)) * keys.size() + tile.first_key +
+                   static_cast<std::size_t>(j)] = rows[j * kLanes + l];
+          }
+        }
+      },
+      scheme.axes());
   if (!has) matrix.clear();
   return matrix;
 }

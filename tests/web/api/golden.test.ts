@@ -359,7 +359,10 @@ const runs: Record<string, Run> = {
     const x = input.X as number[][];
     const n = params.qlen as number;
     const wave = (t: number): number[] => [Math.sin(t), Math.sin(t / 100), Math.cos(t), Math.cos(t / 100)];
-    const rows = [0, 1, 2].map((t) => [...wave(t).filter((_, m) => m !== 1), ...[0, 1, 2].map((c) => +(c === n - 1 - t))]);
+    const rows = [0, 1, 2].map((t) => [
+      ...wave(t).filter((_, m) => m !== 1),
+      ...[0, 1, 2].map((c) => Number(c === n - 1 - t)),
+    ]);
     const solved = [0, 1, 2].reduce((m, c) => {
       const pivot = m[c]!.map((value) => value / m[c]![c]!);
       return m.map((row, r) => (r === c ? pivot : row.map((value, k) => value - row[c]! * pivot[k]!)));
@@ -372,16 +375,16 @@ const runs: Record<string, Run> = {
     x.forEach((_, i) => near([...trace!.relate.row(i)].slice(0, i + 1), wanted[i]!.slice(0, i + 1), 1e-4));
   },
   "txl-003": ({ params, expected }) => {
-    const scheme = transformerXL({ heads: 1, dim: params.d, u: [params.u], v: [params.v], wr: [[1, 0], [0, 1]] }); // prettier-ignore
+    const wr = posenc.tensor([1, 0, 0, 1], [2, 2]);
+    const scheme = transformerXL({ heads: 1, dim: params.d, u: [params.u], v: [params.v], wr });
     const q = [0, 1, 2].map((i) => [1, i]);
     const k = [0, 1, 2].map((j) => [j, 1]);
     const { trace } = attention(q, k, k, { relate: scheme, causal: true, trace: true });
     const wanted = expected as (number | null)[][];
-    wanted.forEach((row, i) =>
-      near([...trace!.scores.row(i)].slice(0, i + 1), row.slice(0, i + 1), 1e-6),
-    );
+    wanted.forEach((row, i) => near([...trace!.scores.row(i)].slice(0, i + 1), row.slice(0, i + 1), 1e-6));
     // With memory: the last query alone, its keys before it.
-    const last = attention([q[2]!], k, k, { relate: scheme, queryPositions: [2], causal: true, trace: true, keyPositions: [0, 1, 2] }); // prettier-ignore
+    const places = { queryPositions: [2], keyPositions: [0, 1, 2] };
+    const last = attention([q[2]!], k, k, { relate: scheme, ...places, causal: true, trace: true });
     near([...last.trace!.scores.row(0)], wanted[2], 1e-6);
   },
   "deberta-001": ({ params, input, expected }) => {

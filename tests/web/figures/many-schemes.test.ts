@@ -9,7 +9,7 @@ vi.mock("../../../web/src/index.js", async (original) => {
     ...real,
     schemes: [...real.schemes, ...more],
     fromJSON: (spec: Parameters<typeof real.fromJSON>[0]) =>
-      real.fromJSON({ ...spec, name: spec.name.replace(/\d+$/, "") }),
+      real.fromJSON({ ...spec, name: spec.name.replace(/^alibi\d+$/, "alibi") }),
   };
 });
 

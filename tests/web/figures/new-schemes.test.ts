@@ -24,7 +24,7 @@ vi.mock("../../../web/src/index.js", async (original) => {
     schemes: copies,
     fromJSON: ({ mood: _, ...spec }: Parameters<typeof real.fromJSON>[0]) => {
       tableless = spec.name === "shaw2";
-      return real.fromJSON({ ...spec, name: spec.name.replace(/\d+$/, "") } as typeof spec);
+      return real.fromJSON({ ...spec, name: spec.name.replace(/(?<=.{2})2$/, "") } as typeof spec);
     },
     relativeIndex: (...given: Parameters<typeof real.relativeIndex>) =>
       tableless ? real.relativeIndex(real.alibi({ heads: 1 }), given[1]) : real.relativeIndex(...given),
@@ -52,7 +52,9 @@ describe("a new scheme", () => {
     const fields = allFields(figure, values);
     const chooser = fields.find(({ name }) => name === "scheme")!;
     expect(chooser.place).toBe("row");
-    expect(chooser.kind === "choice" && chooser.choices.map(({ value }) => value)).toEqual([old, `${old}2`]);
+    expect(chooser.kind === "choice" && chooser.choices.map(({ value }) => value)).toEqual(
+      expect.arrayContaining([old, `${old}2`]),
+    );
     expect(fields.find(({ name }) => name === "mood")).toMatchObject({ kind: "choice", value: "calm", place: "more" });
     expect(figureState(figure.name, { scheme: old }).values.mood).toBeUndefined();
     expect(figure.code!(figureState(figure.name, { scheme: `${old}2`, mood: "keen" })).javascript).toContain(

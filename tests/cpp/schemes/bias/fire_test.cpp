@@ -13,8 +13,9 @@ using namespace posenc_test;
 
 namespace {
 
-const GoldenSets kGoldenSets(schemes::bias_fire, {"heads=8", "heads=2 c=3 threshold=20 seed=5",
-                                                  "heads=1 hidden=1 threshold=1", "heads=3 hidden=64 c=0.01 threshold=70"});
+const GoldenSets kGoldenSets(schemes::bias_fire,
+                             {"heads=8", "heads=2 c=3 threshold=20 seed=5", "heads=1 hidden=1 threshold=1",
+                              "heads=3 hidden=64 c=0.01 threshold=70"});
 
 struct Tables {
   std::vector<float> w1, b1, w2, b2;

@@ -13,9 +13,9 @@ using namespace posenc_test;
 
 namespace {
 
-const GoldenSets kGoldenSets(schemes::bias_kerple, {"heads=4", "heads=3 r1=0.5,1,2 r2=0.1,1e-7,30",
-                                                    "heads=2 kind=power r1=0.25 r2=0.5,2",
-                                                    "heads=5 kind=power r2=0.33"});
+const GoldenSets kGoldenSets(schemes::bias_kerple,
+                             {"heads=4", "heads=3 r1=0.5,1,2 r2=0.1,1e-7,30", "heads=2 kind=power r1=0.25 r2=0.5,2",
+                              "heads=5 kind=power r2=0.33"});
 
 Built kerple(std::string_view options) { return build(schemes::bias_kerple, options); }
 

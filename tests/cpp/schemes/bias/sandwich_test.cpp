@@ -34,8 +34,7 @@ TEST_CASE("sandwich: the dot product of two sinusoids less its greatest value, o
         }
         INFO("dim " << dim << ", head " << h << ", key " << keys[n]);
         const double ratio = 8.0 * (h + 1) / 4;
-        REQUIRE(static_cast<double>(b[n]) ==
-                Approx((product - dim / 2) / ratio).epsilon(6.1e-8).margin(1e-10 * dim));
+        REQUIRE(static_cast<double>(b[n]) == Approx((product - dim / 2) / ratio).epsilon(6.1e-8).margin(1e-10 * dim));
       }
     }
   }
@@ -46,13 +45,15 @@ TEST_CASE("sandwich: a number worked by hand, and heads in proportion") {
   const Built one = build(schemes::bias_sandwich, "heads=1 dim=2 base=2");
   CHECK(static_cast<double>(bias_matrix(one.as<Bias>(), 0, {1}, {0})[0]) == Approx(-0.01530217976));
   const Built eight = build(schemes::bias_sandwich, "heads=8");
-  const float first = bias_matrix(eight.as<Bias>(), 0, {9}, {0})[0], last = bias_matrix(eight.as<Bias>(), 7, {9}, {0})[0];
+  const float first = bias_matrix(eight.as<Bias>(), 0, {9}, {0})[0],
+              last = bias_matrix(eight.as<Bias>(), 7, {9}, {0})[0];
   CHECK(first == Approx(8 * last));
   CHECK(build(schemes::bias_sandwich, "heads=1 dim=5").status.message() == "sandwich: dim must be even, got 5");
 }
 
 TEST_CASE("sandwich: kept rows and single ones have the same bits") {
-  const Built built = build(schemes::bias_sandwich, "heads=2 dim=32"), other = build(schemes::bias_sandwich, "heads=2 dim=32");
+  const Built built = build(schemes::bias_sandwich, "heads=2 dim=32"),
+              other = build(schemes::bias_sandwich, "heads=2 dim=32");
   const std::vector<float> b = bias_matrix(built.as<Bias>(), 1, run(0, 19), run(-200, 500));
   CHECK(b == bias_matrix(built.as<Bias>(), 1, run(0, 19), run(-200, 500), false));
   for (const double d : {0.0, 1.0, 127.0, 128.0, 200.0}) {

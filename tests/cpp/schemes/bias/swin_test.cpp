@@ -14,8 +14,9 @@ using namespace posenc_test;
 namespace {
 
 // Windows wide enough for the positions that hashes use.
-const GoldenSets kGoldenSets(schemes::bias_swin, {"window=131 heads=2", "window=140 heads=1 seed=9",
-                                                  "window=131 windowWidth=133 heads=3", "window=200 windowWidth=131 heads=1"});
+const GoldenSets kGoldenSets(schemes::bias_swin,
+                             {"window=131 heads=2", "window=140 heads=1 seed=9", "window=131 windowWidth=133 heads=3",
+                              "window=200 windowWidth=131 heads=1"});
 
 // grid(h, w): rows of the window, one after another.
 Reals grid(int h, int w, double y = 0, double x = 0) {

@@ -13,8 +13,9 @@ using namespace posenc_test;
 
 namespace {
 
-const GoldenSets kGoldenSets(schemes::bias_t5, {"heads=4", "heads=2 buckets=8 maxDistance=20 seed=7",
-                                                "heads=3 bidirectional=false", "heads=1 buckets=64 maxDistance=1000000"});
+const GoldenSets kGoldenSets(schemes::bias_t5,
+                             {"heads=4", "heads=2 buckets=8 maxDistance=20 seed=7", "heads=3 bidirectional=false",
+                              "heads=1 buckets=64 maxDistance=1000000"});
 
 Built t5(std::string_view options) { return build(schemes::bias_t5, options); }
 
@@ -60,7 +61,8 @@ TEST_CASE("t5: the first row of ten tokens (golden t5-003; x-transformers PR 10,
 }
 
 TEST_CASE("t5: bounds are exact where logarithms are whole") {
-  // log(n / 8) / log(16) 8 is whole at 16, 32, 64; causal: E = 16, M / E = 8, 16 steps, whole at 32 (5.33 is not) and 64.
+  // log(n / 8) / log(16) 8 is whole at 16, 32, 64; causal: E = 16, M / E = 8, 16 steps, whole at 32 (5.33 is not)
+  // and 64.
   const Built both = t5("heads=1"), past = t5("heads=1 bidirectional=false");
   CHECK(bucket_at(both, -15) == 9);
   CHECK(bucket_at(both, -16) == 10);
@@ -82,11 +84,11 @@ TEST_CASE("t5: every bucket of every offset follows the rule") {
     double furthest;
     bool both;
   };
-  for (const Case& c : {Case{"heads=1", 32, 128, true}, Case{"heads=1 bidirectional=false", 32, 128, false},
-                        Case{"heads=1 buckets=9 maxDistance=40", 9, 40, true},
-                        Case{"heads=1 buckets=4 maxDistance=2", 4, 2, true},
-                        Case{"heads=1 buckets=320 maxDistance=800", 320, 800, true},
-                        Case{"heads=1 buckets=64 maxDistance=100000 bidirectional=false", 64, 100000, false}}) {
+  for (const Case& c :
+       {Case{"heads=1", 32, 128, true}, Case{"heads=1 bidirectional=false", 32, 128, false},
+        Case{"heads=1 buckets=9 maxDistance=40", 9, 40, true}, Case{"heads=1 buckets=4 maxDistance=2", 4, 2, true},
+        Case{"heads=1 buckets=320 maxDistance=800", 320, 800, true},
+        Case{"heads=1 buckets=64 maxDistance=100000 bidirectional=false", 64, 100000, false}}) {
     const Built built = t5(c.options);
     REQUIRE(built.status.ok());
     const Reals keys = run(-1500, 3001);

@@ -14,8 +14,8 @@ using namespace posenc_test;
 
 namespace {
 
-const GoldenSets kGoldenSets(schemes::bias_toeplitz, {"values=random:1", "values=random:2", "values=random:3",
-                                                      "values=random:123456789012"});
+const GoldenSets kGoldenSets(schemes::bias_toeplitz,
+                             {"values=random:1", "values=random:2", "values=random:3", "values=random:123456789012"});
 
 // Of two heads and offsets -2 .. 2.
 const std::vector<float> kValues = {-2, -1, -0.0f, 1, 2, 50, 40, 30, 20, 10};

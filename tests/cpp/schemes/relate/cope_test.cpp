@@ -48,7 +48,8 @@ TEST_CASE("cope: through attention against the formula in double") {
   const Built built = cope("dim=6 maxPosition=24", table, {2, rows, d});
   REQUIRE(built.status.ok());
   REQUIRE(built.scheme->heads() == 2);
-  AttentionCase c({.batch = 1, .heads = 2, .kv_heads = 2, .queries = 150, .keys = 150, .width = 6, .value_width = 5}, 6);
+  AttentionCase c({.batch = 1, .heads = 2, .kv_heads = 2, .queries = 150, .keys = 150, .width = 6, .value_width = 5},
+                  6);
   const Relate* const schemes[] = {&built.as<Relate>()};
   c.call.relate = schemes;
   c.call.causal = true;

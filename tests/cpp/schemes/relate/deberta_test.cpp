@@ -16,7 +16,8 @@ namespace {
 
 const GoldenSets kGoldenSets(schemes::relate_deberta,
                              {"heads=2 dim=8 span=4", "heads=1 dim=5 span=64 buckets=16 seed=3",
-                              "heads=2 dim=6 span=7 terms=c2p keys=random:1", "heads=1 dim=6 span=9 terms=p2c p2cRow=code",
+                              "heads=2 dim=6 span=7 terms=c2p keys=random:1",
+                              "heads=1 dim=6 span=9 terms=p2c p2cRow=code",
                               "heads=3 dim=4 span=100 keys=random:1 queries=random:2"});
 
 // Hugging Face's make_log_bucket_position in long double; whole logarithms are taken as whole.
@@ -52,8 +53,9 @@ TEST_CASE("deberta: every bucket follows the rule, and its row is clipped") {
     const char* options;
     long buckets, span;
   };
-  for (const Case& c : {Case{"heads=1 dim=1 span=512 buckets=256", 256, 512}, Case{"heads=1 dim=1 span=65 buckets=16", 16, 65},
-                        Case{"heads=1 dim=1 span=100 buckets=9", 9, 100}, Case{"heads=1 dim=1 span=20 buckets=36", 36, 20}}) {
+  for (const Case& c :
+       {Case{"heads=1 dim=1 span=512 buckets=256", 256, 512}, Case{"heads=1 dim=1 span=65 buckets=16", 16, 65},
+        Case{"heads=1 dim=1 span=100 buckets=9", 9, 100}, Case{"heads=1 dim=1 span=20 buckets=36", 36, 20}}) {
     const Built built = build(schemes::relate_deberta, c.options);
     REQUIRE(built.status.ok());
     const Reals keys = run(-700, 1401);
@@ -90,7 +92,8 @@ TEST_CASE("deberta: both terms through attention, by the paper and by the code")
     REQUIRE(built.spec->set("queries", Table::of(queries.data(), {heads, rows, d})).ok());
     built.status = make_scheme(*built.spec, built.scheme);
     REQUIRE(built.status.ok());
-    AttentionCase a({.batch = 2, .heads = 2, .kv_heads = 2, .queries = 137, .keys = 137, .width = d, .value_width = 4}, 9);
+    AttentionCase a({.batch = 2, .heads = 2, .kv_heads = 2, .queries = 137, .keys = 137, .width = d, .value_width = 4},
+                    9);
     const Relate* const schemes[] = {&built.as<Relate>()};
     a.call.relate = schemes;
     a.call.scale = 1 / std::sqrt(3.0 * static_cast<double>(d));

@@ -87,8 +87,7 @@ TEST_CASE("transformerXL: terms of every pair, with memory, ahead, far and fract
             relate_matrices(built.as<Relate>(), h, q, k, d, 0.25f, {}, c.queries, c.keys, false).scores);
       for (std::size_t i = 0; i < c.queries.size(); ++i) {
         for (std::size_t j = 0; j < c.keys.size(); ++j) {
-          const double expected =
-              0.25 * term(t, heads, d, head, &q[i * d], &k[j * d], c.queries[i] - c.keys[j], 50);
+          const double expected = 0.25 * term(t, heads, d, head, &q[i * d], &k[j * d], c.queries[i] - c.keys[j], 50);
           REQUIRE(static_cast<double>(result.scores[i * c.keys.size() + j]) == Approx(expected).margin(5e-6));
         }
       }
