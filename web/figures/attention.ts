@@ -128,9 +128,9 @@ interface Size {
 function lengthsOf(shape: string | undefined, known: (name: string) => unknown): number[] | undefined {
   const inside = /^\[([^\]]*)\]/.exec(shape ?? "")?.[1];
   if (inside === undefined || inside.includes("/")) return undefined;
-  const lengths = inside.split(",").map((sum) => {
+  const sum = (text: string): number => {
     let total = 0;
-    for (const [, sign = "+", term = ""] of sum.matchAll(/([+-]?)\s*([\w\s]+)/g)) {
+    for (const [, sign = "+", term = ""] of text.matchAll(/([+-]?)\s*([\w\s]+)/g)) {
       const factors = (term.match(/\d+|[A-Za-z]\w*/g) ?? []).map((factor) =>
         /^\d/.test(factor) ? Number(factor) : Number(known(factor) ?? Number.NaN),
       );
@@ -138,7 +138,8 @@ function lengthsOf(shape: string | undefined, known: (name: string) => unknown):
       total += sign === "-" ? -product : product;
     }
     return total;
-  });
+  };
+  const lengths = inside.split(",").map((text) => sum(text.replace(/\(([^)]*)\)/g, (_, part: string) => ` ${sum(part)} `)));
   return lengths.every((length) => Number.isInteger(length) && length > 0) ? lengths : undefined;
 }
 
@@ -156,10 +157,13 @@ function optionsFor(descriptor: Descriptor, values: Values, size: Size): Record<
     if (param.required && !(param.name in options) && param.shown) options[param.name] = param.shown.value;
   }
   if (has("length") && Number(options.length ?? 0) < size.tokens) options.length = size.tokens;
+  // Measured against the default of hundreds of tokens, a few words would all be near.
+  if (has("threshold")) options.threshold ??= size.tokens;
   const known = (name: string): unknown => {
     if (name === "H" || name === "heads") return size.heads;
     if (name === "n" || name === "T") return size.tokens;
-    return options[name] ?? descriptor.params.find((param) => param.name === name)?.default;
+    const param = descriptor.params.find((param) => param.name === name);
+    return options[name] ?? param?.default ?? (param?.defaultParam === undefined ? undefined : known(param.defaultParam));
   };
   for (const [index, param] of descriptor.params.entries()) {
     const table = param.kind === "table" || (param.kind === "list" && param.required);

@@ -249,7 +249,7 @@ function joined(choices: readonly string[], parts: readonly unknown[]): string {
 // A copy, so that the scheme stays what it is when the caller's array changes.
 function readTable(subject: string, param: Param, value: unknown): TableValue {
   const wide = param.kind === "list";
-  if (typeof value === "number" && param.shape?.endsWith("or [1]")) value = [value]; // one for all heads
+  if (Number.isFinite(value) && param.shape?.endsWith("or [1]")) value = [value]; // one for all heads
   const parsed = isTableJSON(value) ? fromTableJSON(subject, param, value) : undefined;
   if (parsed === undefined && (typeof value !== "object" || value === null)) {
     refuse("not-a-number", subject, param.name, param.allowed, value);
