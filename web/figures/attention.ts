@@ -139,7 +139,8 @@ function lengthsOf(shape: string | undefined, known: (name: string) => unknown):
     }
     return total;
   };
-  const lengths = inside.split(",").map((text) => sum(text.replace(/\(([^)]*)\)/g, (_, part: string) => ` ${sum(part)} `)));
+  const flat = inside.replace(/\(([^)]*)\)/g, (_, part: string) => ` ${sum(part)} `);
+  const lengths = flat.split(",").map(sum);
   return lengths.every((length) => Number.isInteger(length) && length > 0) ? lengths : undefined;
 }
 
@@ -157,13 +158,14 @@ function optionsFor(descriptor: Descriptor, values: Values, size: Size): Record<
     if (param.required && !(param.name in options) && param.shown) options[param.name] = param.shown.value;
   }
   if (has("length") && Number(options.length ?? 0) < size.tokens) options.length = size.tokens;
-  // Measured against the default of hundreds of tokens, a few words would all be near.
-  if (has("threshold")) options.threshold ??= size.tokens;
+  // Against lengths meant for long texts, a few words would all be near.
+  for (const name of ["threshold", "tau"]) if (has(name)) options[name] ??= 2;
   const known = (name: string): unknown => {
     if (name === "H" || name === "heads") return size.heads;
     if (name === "n" || name === "T") return size.tokens;
     const param = descriptor.params.find((param) => param.name === name);
-    return options[name] ?? param?.default ?? (param?.defaultParam === undefined ? undefined : known(param.defaultParam));
+    const other = param?.defaultParam === undefined ? undefined : known(param.defaultParam);
+    return options[name] ?? param?.default ?? other;
   };
   for (const [index, param] of descriptor.params.entries()) {
     const table = param.kind === "table" || (param.kind === "list" && param.required);
