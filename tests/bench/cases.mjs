@@ -162,5 +162,47 @@ export function measure(posenc, { rounds = 15 } = {}) {
         : {}),
     }),
   );
+  rows.push(...schemeRows(posenc, rounds));
   return rows;
+}
+
+// Attention under every bias, rotate and relate scheme of the catalogue, beside attention under none: four heads of
+// 1,024 causal tokens. Swin's are the patches of a 32 x 32 window.
+function schemeRows(posenc, rounds) {
+  const [heads, n, d] = [4, 1024, 64];
+  const [q, k, v] = [1, 2, 3].map((seed) => posenc.randomNormal([heads, n, d], { seed }));
+  const out = new Float32Array(heads * n * d);
+  const cells = posenc.grid(32, 32);
+  const order = Array.from({ length: n }, (_, t) => t);
+  const run = (options) => () => posenc.attention(q, k, v, { causal: true, out, ...options });
+  const candidates = [{ name: "none", run: run({}) }];
+  for (const { slot, name, params } of posenc.schemes) {
+    if (slot === "embed") continue; // acts before attention
+    const options = {};
+    for (const param of params) {
+      if (param.name === "heads") options.heads = heads;
+      else if (param.name === "dim" && slot !== "bias") options.dim = d;
+      else if (param.name === "window") options.window = 32;
+      else if (param.required && param.kind === "table") options[param.name] = posenc.randomNormal([heads, 2 * n - 1]);
+      else if (param.required) options[param.name] = param.shown?.value;
+    }
+    try {
+      const scheme = posenc.fromJSON({ slot, name, ...options });
+      const grid = name === "swin" ? { queryPositions: cells, keyPositions: cells } : {};
+      const timed = run({ [slot]: scheme, ...grid, ...(name === "swin" ? { queryOrder: order, keyOrder: order } : {}) });
+      timed();
+      candidates.push({ name: `${slot} ${name}`, run: timed });
+    } catch (error) {
+      console.warn(`${name} is left out: ${error.message}`);
+    }
+  }
+  const times = race(candidates, rounds);
+  return candidates.map(({ name }, c) => ({
+    group: `attention under each scheme, ${heads} heads, n=${n} d=${d} causal`,
+    name,
+    ms: times[c],
+    gflops: (2 * heads * n * (n + 1) * d) / times[c] / 1e6,
+    ratio: times[0] / times[c],
+    against: "none",
+  }));
 }
