@@ -188,8 +188,8 @@ function schemeRows(posenc, rounds) {
     }
     try {
       const scheme = posenc.fromJSON({ slot, name, ...options });
-      const grid = name === "swin" ? { queryPositions: cells, keyPositions: cells } : {};
-      const timed = run({ [slot]: scheme, ...grid, ...(name === "swin" ? { queryOrder: order, keyOrder: order } : {}) });
+      const grid = { queryPositions: cells, keyPositions: cells, queryOrder: order, keyOrder: order };
+      const timed = run({ [slot]: scheme, ...(name === "swin" ? grid : {}) });
       timed();
       candidates.push({ name: `${slot} ${name}`, run: timed });
     } catch (error) {
