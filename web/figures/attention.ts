@@ -359,7 +359,8 @@ export const attention = defineFigure<Model>({
   },
 
   array: ({ model }) => ({
-    data: (model.sides[0] as Side).weights,
+    // A masked weight is 0, as the code gives it; only drawings tell it from a weight of nought.
+    data: (model.sides[0] as Side).weights.map((weight) => (Number.isNaN(weight) ? 0 : weight)),
     shape: [model.heads, model.queries.length, model.keys.length],
   }),
 

@@ -204,7 +204,11 @@ export const bias = defineFigure<Model>({
   array: ({ model, view }) =>
     view === "profiles"
       ? { data: model.profiles, shape: [model.heads, model.offsets] }
-      : { data: model.matrix, shape: [model.positions, model.positions] },
+      : {
+          // Masked is minus infinity, which is what a mask adds to a score.
+          data: model.matrix.map((value) => (Number.isNaN(value) ? -Infinity : value)),
+          shape: [model.positions, model.positions],
+        },
 
   code: ({ values, model, view }) => codeOf(values, model, view),
 });

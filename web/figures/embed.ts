@@ -40,6 +40,7 @@ interface Model {
 type Drawn = State<Model>;
 
 const mostCircles = 48;
+const mostWaves = 12;
 
 export const embed = defineFigure<Model>({
   name: "embed",
@@ -51,7 +52,7 @@ export const embed = defineFigure<Model>({
     base: "The base of the wavelengths.",
     layout: "How the columns are laid out.",
     view: "heatmap, waves or circle.",
-    waves: 'Dimensions drawn as waves, such as "0 4 8 12"; four of them, evenly spaced, by default.',
+    waves: 'Dimensions drawn as waves, such as "0 4 8 12", at most 12; four of them, evenly spaced, by default.',
     position: "The position of the cursor.",
     dimension: "The dimension of the cursor.",
   },
@@ -94,7 +95,7 @@ export const embed = defineFigure<Model>({
         row: ["dim", "base", "layout"],
         change: { dim: { label: "dimensions" }, layout: { choices: layouts } },
       }),
-      range("start", "first position", 0, 0, 1e6, { least: -9e15, most: 9e15, place: "none" }),
+      range("start", "first position", 0, 0, 1e6, { least: -(2 ** 53), most: 2 ** 53, place: "none" }),
       text("waves", "dimensions shown", "", { place: values.view === "waves" ? "more" : "none", maxLength: 200 }),
       cursorField("dimension", "The dimension of the cursor."),
     ];
@@ -102,9 +103,13 @@ export const embed = defineFigure<Model>({
 
   compute: (values, data) => {
     const start = Number(values.start ?? 0);
+    const listed = listedWaves(values);
     const scheme = (isScheme(data) ? data : schemeFrom("embed", String(values.scheme), values)) as EmbedScheme;
     const table = encode(scheme, arange(start, start + Number(values.positions)));
     const [rows = 0, columns = 0] = table.shape;
+    const beyond = values.view === "waves" ? listed.find((c) => c >= columns) : undefined;
+    if (beyond !== undefined)
+      throw new RangeError(`waves must be dimensions from 0 to ${columns - 1}, got \u201c${beyond}\u201d.`);
     const data32 = table.data as Float32Array;
     const extent = data32.reduce((most, value) => Math.max(most, Math.abs(value)), 1);
     return { values: data32, rows, columns, start, extent, ...pairsOf(scheme, columns) };
@@ -236,16 +241,24 @@ function bandHeight(width: number): number {
   return width < 500 ? 70 : 76;
 }
 
+// The dimensions that the attribute lists; throws at what is none.
+function listedWaves(values: Values): number[] {
+  const words = String(values.waves ?? "")
+    .split(/[\s,]+/)
+    .filter((word) => word !== "");
+  if (words.length > mostWaves) throw new RangeError(`waves must be at most ${mostWaves} dimensions.`);
+  return words.map((word) => {
+    if (/^\d+$/.test(word)) return Number(word);
+    throw new RangeError(`waves must be dimensions such as \u201c0 4 8 12\u201d, got \u201c${word}\u201d.`);
+  });
+}
+
 // The dimensions drawn, the cursor's among them, in order.
 function chosenWaves(values: Values, model: Model, column: number): number[] {
-  const listed = String(values.waves ?? "")
-    .split(/[\s,]+/)
-    .filter((word) => /^\d+$/.test(word))
-    .map(Number);
-  const legal = listed.filter((c) => c < model.columns).slice(0, 12);
+  const listed = listedWaves(values);
   const quarter = Math.max(1, Math.floor(model.columns / 4));
   const even = [0, 1, 2, 3].map((k) => k * quarter).filter((c) => c < model.columns);
-  return [...new Set([...(legal.length > 0 ? legal : even), column])].sort((a, b) => a - b);
+  return [...new Set([...(listed.length > 0 ? listed : even), column])].sort((a, b) => a - b);
 }
 
 function drawWaves(surface: Surface, { model, values, row, column }: Drawn): void {

@@ -203,7 +203,11 @@ export function checkValue(field: Field, given: unknown): Value {
   const shown = typeof given === "string" ? `\u201c${given}\u201d` : String(given);
   switch (field.kind) {
     case "flag":
-      return typeof given === "boolean" ? given : given !== "false";
+      if (typeof given === "boolean") return given;
+      // As HTML has it, an attribute that is there without a value, or with its own name for one, is true.
+      if (given === "" || given === "true" || given === attributeName(field.name)) return true;
+      if (given === "false") return false;
+      throw new RangeError(`${field.name} must be true or false, got ${shown}.`);
     case "text": {
       const value = String(given);
       return field.maxLength === undefined ? value : value.slice(0, field.maxLength);
@@ -244,6 +248,11 @@ export function completeValues(figure: Figure, given: (name: string) => unknown)
     }
   }
   return values;
+}
+
+/** Every name a value of this figure may have: its attributes, and its fields at these values. */
+export function knownNames(figure: Figure, values: Values): readonly string[] {
+  return [...new Set([...Object.keys(figure.attributes), ...allFields(figure, values).map((field) => field.name)])];
 }
 
 /** The state of a figure at these values; `model` is what compute() gave for them. */

@@ -5,6 +5,7 @@ import { RecordingBackEnd } from "./recording.js";
 import { Surface, type BackEnd, type Run } from "./surface.js";
 import { SvgBackEnd } from "./svg.js";
 import type { Theme } from "./theme.js";
+import { cutWord } from "./token-matrix.js";
 
 /** Pixels of paper round a page. */
 export const pageMargin = 20;
@@ -74,8 +75,13 @@ export function drawPage(surface: Surface, figure: Figure, state: State<unknown>
 function readoutRows(surface: Surface, readings: readonly Reading[]): Run[][] {
   const rows: Run[][] = [[]];
   let x = 0;
-  for (const { label, value, unit } of readings) {
-    const wide = surface.textWidth(`${label} ${value} ${unit ?? ""}`, { size: 12, bold: true }) + 18;
+  const widthOf = (text: string): number => surface.textWidth(text, { size: 12, bold: true });
+  for (const { label: whole, value, unit } of readings) {
+    const rest = ` ${value} ${unit ?? ""}`;
+    // Words of the reader's may make a label longer than any line.
+    const fits = widthOf(whole + rest) <= surface.width;
+    const label = fits ? whole : cutWord(surface, whole, surface.width - widthOf(rest), 12);
+    const wide = widthOf(label + rest) + 18;
     if (x > 0 && x + wide > surface.width) {
       rows.push([]);
       x = 0;

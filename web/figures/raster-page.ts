@@ -14,17 +14,18 @@ const mostPixels = 1 << 26;
 
 /**
  * The figure with its title, read-out and caption as a PNG file: `renderPNG("embed", {positions: 96, dim: 64})`. Takes
- * the attributes of the element of that name; the same call gives the same bytes everywhere. Throws a sentence where
- * the figure cannot be drawn.
+ * the attributes of the element of that name; the same call gives the same bytes everywhere. Its own letters are Latin
+ * and Greek: what is written in other scripts, and emoji, become boxes (renderSVG leaves letters to whoever shows it).
+ * Throws a sentence where the figure cannot be drawn, and where an attribute or an option is not known.
  */
 export function renderPNG(
   figure: string,
   attributes: Readonly<Record<string, unknown>> = {},
   options: RenderPixelsOptions = {},
 ): Uint8Array {
+  const theme = pageTheme(options, ["width", "theme", "data", "scale"]);
   const { width = 760, scale = 2, data } = options;
-  const theme = pageTheme(options);
-  if (!(scale >= 0.5 && scale <= 8)) throw new RangeError(`scale must be from 0.5 to 8, got ${scale}.`);
+  if (typeof scale !== "number" || !(scale >= 0.5 && scale <= 8)) throw new RangeError(`scale must be from 0.5 to 8, got ${String(scale)}.`);
   const known = figureNamed(figure);
   const state = figureState(figure, attributes, data);
   const measuring = new RasterBackEnd(theme, 1, 1, scale);

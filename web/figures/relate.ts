@@ -237,7 +237,10 @@ export const relate = defineFigure<Model>({
   },
 
   array: (state) => ({
-    data: showsRows(state) ? (state.model.index as Int32Array) : state.model.terms,
+    // Nothing is added to a masked score.
+    data: showsRows(state)
+      ? (state.model.index as Int32Array)
+      : state.model.terms.map((term) => (Number.isNaN(term) ? 0 : term)),
     shape: [state.model.tokens, state.model.tokens],
   }),
 

@@ -1,7 +1,8 @@
 // Pictures of figures without a document: posenc/render.
-import { attributeName, completeValues, stateOf, type State } from "./figure.js";
+import { attributeName, completeValues, knownNames, stateOf, type State } from "./figure.js";
 import { figures } from "./index.js";
 import { pageSvg } from "./page.js";
+import { nearestOf, requireKnown, requireObject } from "./refusal.js";
 import { makeTheme, type Theme } from "./theme.js";
 
 export interface RenderOptions {
@@ -12,42 +13,62 @@ export interface RenderOptions {
   data?: unknown;
 }
 
-/** The state of a figure at attributes (named as in HTML or in camel case); throws where it cannot be drawn. */
+/**
+ * The state of a figure at attributes (named as in HTML or in camel case); throws where it cannot be drawn and where an
+ * attribute has a name that the figure does not know.
+ */
 export function figureState(
   name: string,
   attributes: Readonly<Record<string, unknown>> = {},
   data?: unknown,
 ): State<unknown> {
   const figure = figureNamed(name);
+  requireObject("The attributes of a figure", attributes);
   const values = completeValues(figure, (field) => attributes[field] ?? attributes[attributeName(field)]);
+  const known = knownNames(figure, values);
+  const asked = Object.keys(attributes).filter((key) => !known.some((field) => attributeName(field) === key));
+  requireKnown(`The attribute of posenc-${figure.name}`, asked, known);
   return stateOf(figure, values, figure.compute(values, data));
 }
 
 /** The figure of an element's name, with or without "posenc-"; throws where there is none. */
 export function figureNamed(name: string): (typeof figures)[number] {
+  const names = figures.map((f) => f.name).join(", ");
+  if (typeof name !== "string") throw new TypeError(`A figure is named by one of ${names}; got ${String(name)}.`);
   const wish = name.replace(/^posenc-/, "");
   const figure = figures.find((f) => f.name === wish);
-  if (!figure)
-    throw new RangeError(`There is no figure \u201c${name}\u201d; there are ${figures.map((f) => f.name).join(", ")}.`);
-  return figure;
+  if (figure) return figure;
+  const guess = nearestOf(
+    wish,
+    figures.map((f) => f.name),
+  );
+  const hint = guess === undefined ? "" : ` Did you mean \u201c${guess}\u201d?`;
+  throw new RangeError(`There is no figure \u201c${name}\u201d; there are ${names}.${hint}`);
 }
 
-/** The theme that options ask for; throws where they ask for what is not there. */
-export function pageTheme({ width = 760, theme = "light" }: RenderOptions): Theme {
-  if (!(width >= 200 && width <= 4000)) throw new RangeError(`width must be from 200 to 4000, got ${width}.`);
+/** The theme that options ask for; throws where they ask for what is not there. `known` names all options. */
+export function pageTheme(options: RenderOptions, known: readonly string[] = ["width", "theme", "data"]): Theme {
+  requireObject("The options of a picture", options);
+  requireKnown("The option", Object.keys(options), known);
+  const { width = 760, theme = "light" } = options;
+  if (typeof width !== "number" || !(width >= 200 && width <= 4000))
+    throw new RangeError(`width must be from 200 to 4000, got ${String(width)}.`);
+  if (theme !== "light" && theme !== "dark")
+    throw new RangeError(`theme must be light or dark, got \u201c${String(theme)}\u201d.`);
   return makeTheme(theme === "dark");
 }
 
 /**
  * The figure with its title, read-out and caption as SVG markup: `renderSVG("embed", {positions: 96, dim: 64})`.
- * Takes the attributes of the element of that name. Throws a sentence where the figure cannot be drawn.
+ * Takes the attributes of the element of that name. Throws a sentence where the figure cannot be drawn, and where an
+ * attribute or an option is not known.
  */
 export function renderSVG(
   figure: string,
   attributes: Readonly<Record<string, unknown>> = {},
   options: RenderOptions = {},
 ): string {
-  const { width = 760, data } = options;
   const theme = pageTheme(options);
+  const { width = 760, data } = options;
   return pageSvg(figureNamed(figure), figureState(figure, attributes, data), theme, width);
 }

@@ -141,6 +141,15 @@ export function short(value: number): string {
   return String(Math.round(value * 100) / 100);
 }
 
+// What no XML document may hold, not even escaped: most control characters, halves of surrogate pairs, U+FFFE, U+FFFF.
+const unwritable = /[^\t\n\r\u{20}-\u{D7FF}\u{E000}-\u{FFFD}\u{10000}-\u{10FFFF}]/gu;
+
+/** Text as XML holds it; each character that it cannot hold becomes U+FFFD. */
 export function escape(text: string): string {
-  return text.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;").replace(/"/g, "&quot;");
+  return text
+    .replace(unwritable, "\uFFFD")
+    .replace(/&/g, "&amp;")
+    .replace(/</g, "&lt;")
+    .replace(/>/g, "&gt;")
+    .replace(/"/g, "&quot;");
 }

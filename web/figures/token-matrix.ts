@@ -62,13 +62,16 @@ export function tokenLayout(
   return { side, left, top, turn, width: left + side * columns.length, height: top + side * rows.length };
 }
 
-/** A word of at most `width` pixels, with an ellipsis where it was cut. */
-export function cutWord(surface: Surface, word: string, width: number, size = labelSize): string {
-  if (surface.textWidth(word, { size }) <= width) return word;
+/**
+ * A word of at most `width` pixels, with an ellipsis where it was cut. Measured bold unless told otherwise: words turn
+ * bold under the cursor and must not grow out of their room, nor be cut elsewhere.
+ */
+export function cutWord(surface: Surface, word: string, width: number, size = labelSize, bold = true): string {
+  if (surface.textWidth(word, { size, bold }) <= width) return word;
   const characters = charactersOf(word);
   for (let kept = characters.length - 1; kept > 0; kept--) {
     const short = `${characters.slice(0, kept).join("")}\u2026`;
-    if (surface.textWidth(short, { size }) <= width) return short;
+    if (surface.textWidth(short, { size, bold }) <= width) return short;
   }
   return "\u2026";
 }

@@ -152,6 +152,23 @@ describe("words and take-aways", () => {
     expect(svg).toContain("Sinusoidal encoding, 96 positions");
     expect(renderSVG("posenc-embed", { view: "waves" }, { theme: "dark", width: 320 })).toContain('fill="#171614"');
     expect(() => renderSVG("embd")).toThrow("There is no figure \u201cembd\u201d; there are embed");
+    expect(() => renderSVG("embd")).toThrow("Did you mean \u201cembed\u201d?");
+  });
+
+  it.each([
+    ["nothing at all", [], TypeError, "A figure is named by one of embed, "],
+    ["no attributes", ["embed", null], TypeError, "The attributes of a figure must be an object, got null."],
+    ["a list", ["embed", []], TypeError, "must be an object, got an array."],
+    ["text", ["embed", "dim=8"], TypeError, "must be an object, got \u201cdim=8\u201d."],
+    ["no options", ["embed", {}, null], TypeError, "The options of a picture must be an object, got null."],
+    ["an odd option", ["embed", {}, { widht: 9 }], RangeError, "not known; did you mean \u201cwidth\u201d?"],
+    ["an option of renderPNG", ["embed", {}, { scale: 2 }], RangeError, "there are width, theme, data."],
+    ["another theme", ["embed", {}, { theme: "sepia" }], RangeError, "theme must be light or dark, got"],
+    ["a width in words", ["embed", {}, { width: "400" }], RangeError, "width must be from 200 to 4000, got 400."],
+  ] as const)("refuses %s in a sentence", (_, given, type, sentence) => {
+    const render = (): string => (renderSVG as (...all: readonly unknown[]) => string)(...given);
+    expect(render).toThrow(type as typeof Error);
+    expect(render).toThrow(sentence);
   });
 });
 
@@ -169,7 +186,27 @@ describe("attributes", () => {
     [{ view: "pie" }, "view must be one of heatmap, waves, circle, got \u201cpie\u201d."],
     [{ scheme: "sinusoid" }, "sinusoid"],
     [{ dim: 0 }, "dim must be"],
+    [{ start: 2 ** 54 }, "start must be a number from -9007199254740992 to 9007199254740992, got 18014398509481984."],
+    [{ waves: "0 99 x" }, "waves must be dimensions such as \u201c0 4 8 12\u201d, got \u201cx\u201d."],
+    [{ waves: "0 99", view: "waves" }, "waves must be dimensions from 0 to 63, got \u201c99\u201d."],
+    [{ waves: "0 1 2 3 4 5 6 7 8 9 10 11 12" }, "waves must be at most 12 dimensions."],
+    [{ position: "x" }, "position must be"],
+    [{ positons: 8 }, "posenc-embed \u201cpositons\u201d is not known; did you mean \u201cpositions\u201d?"],
+    [{ rotaryDim: 8 }, "\u201crotaryDim\u201d is not known; there are scheme, positions,"],
   ])("%j are refused in a sentence", (attributes, sentence) => {
     expect(() => figureState("embed", attributes)).toThrow(sentence);
+  });
+
+  it("may start at the last position there is", () => {
+    const { values, model } = figureState("embed", { start: 2 ** 53 - 8, positions: 8, dim: 4 });
+    expect(values.start).toBe(2 ** 53 - 8);
+    expect(model).toMatchObject({ start: 2 ** 53 - 8, rows: 8 });
+  });
+
+  it("say true and false as HTML does, and nothing else", () => {
+    const causal = (given: unknown): unknown => figureState("bias", { causal: given }).values.causal;
+    for (const yes of [true, "", "true", "causal"]) expect(causal(yes)).toBe(true);
+    for (const no of [false, "false", null, undefined]) expect(causal(no)).toBe(false);
+    for (const odd of ["maybe", "no", "0", 1]) expect(() => causal(odd)).toThrow("causal must be true or false, got");
   });
 });

@@ -143,6 +143,25 @@ describe("surfaces", () => {
     expect(svg).not.toMatch(/style=|<style|<script/);
   });
 
+  it("write SVG that every XML reader takes, whatever a text holds", () => {
+    const codes = [...Array.from({ length: 0x20 }, (_, code) => code), 0x7f, 0x85, 0xd800, 0xdfff, 0xfffe, 0xffff];
+    const odd = codes.map((code) => String.fromCharCode(code)).join("|");
+    const back = new SvgBackEnd(theme);
+    new Surface(back, theme, 100, 50).text(1, 2, [{ text: odd }, { text: odd, bold: true }]);
+    const svg = back.document(100, 50, `${odd} \u{1F469}`, odd);
+    // XML 1.0, section 2.2: Char.
+    const legal = (code: number): boolean =>
+      [9, 10, 13].includes(code) ||
+      (code >= 0x20 && code <= 0xd7ff) ||
+      (code >= 0xe000 && code <= 0xfffd) ||
+      (code >= 0x10000 && code <= 0x10ffff);
+    const points = Array.from(svg, (character) => character.codePointAt(0)!);
+    expect(points.filter((code) => !legal(code))).toEqual([]);
+    const lost = codes.filter((code) => !legal(code)).length;
+    expect(points.filter((code) => code === 0xfffd)).toHaveLength(4 * lost);
+    expect(svg).toContain("\u{1F469}");
+  });
+
   it("draw small heat maps as runs and large ones as an image", () => {
     const scale = { kind: "signed", extent: 1 } as const;
     const box = { x: 0, y: 0, width: 90, height: 30 };
