@@ -143,11 +143,11 @@ class Deberta final : public Relate {
     index(tile, true, distances);
     for (int j = 0; j < tile.keys; ++j) {
       const std::size_t key = tile.first_key + static_cast<std::size_t>(j);
-      const float* met = key_state + key / kLanes * kLanes * rows() + key % kLanes;
+      const float* met = queries_.data == nullptr ? nullptr : key_state + key / kLanes * kLanes * rows() + key % kLanes;
       for (int l = 0; l < kLanes; ++l) {
         const std::int32_t distance = distances[j * kLanes + l];
         float sum = keys_.data == nullptr ? 0 : query_state[row_of(distance) * kLanes + l];
-        if (queries_.data != nullptr) sum += met[row_of(mirrored_ ? -distance : distance) * kLanes] * tile.scale;
+        if (met != nullptr) sum += met[row_of(mirrored_ ? -distance : distance) * kLanes] * tile.scale;
         r[j * kLanes + l] = sum;
       }
     }
