@@ -1,5 +1,5 @@
 // The custom element of a figure: everything around the drawing that a reader sees and touches, the same for all.
-import { ready } from "../src/index.js";
+import { info, ready } from "../src/index.js";
 import { CanvasBackEnd } from "./canvas.js";
 import { make, makeControl, type Control } from "./controls.js";
 import {
@@ -7,6 +7,7 @@ import {
   attributeName,
   checkValue,
   completeValues,
+  knownNames,
   stateOf,
   type Cells,
   type ChoiceField,
@@ -17,7 +18,9 @@ import {
   type Values,
 } from "./figure.js";
 import { count } from "./format.js";
+import { whenIdle } from "./idle.js";
 import { drawPage, pageHeight, pageSvg, readingText } from "./page.js";
+import { requireKnown, requireObject } from "./refusal.js";
 import { sheetFor } from "./style.js";
 import { Surface, type Cell } from "./surface.js";
 import { copyText, download, toCsv, toJson, toNpyBytes } from "./take-away.js";
@@ -30,6 +33,11 @@ const exportWidth = 760;
 const mostTableRows = 40;
 const mostTableColumns = 16;
 const readingDelay = 350;
+// Frames do not come where nobody looks (a hidden tab, a frame out of sight): who waits for a drawing gets it then.
+const longestWait = 400;
+
+// False once the core has refused to start at once; then it takes ready().
+let startsAtOnce = true;
 
 /** What every figure element offers beside the properties of its attributes. */
 export class FigureElement extends Base {
@@ -52,6 +60,9 @@ export class FigureElement extends Base {
   #frame = 0;
   #speaking: ReturnType<typeof setTimeout> | undefined;
   #phase: "waiting" | "starting" | "running" = "waiting";
+  /** Something has changed since the last update. */
+  #stale = true;
+  #updating = false;
   #announced = false;
   #printing = false;
   #final = false;
@@ -63,6 +74,12 @@ export class FigureElement extends Base {
     super();
     const root = this.attachShadow({ mode: "open" });
     this.#parts = makeParts();
+    if (this.#figure.cells) {
+      // The keyboard reaches a figure before it has been drawn, and thereby starts it.
+      this.#parts.drawing.tabIndex = 0;
+      this.#parts.drawing.setAttribute("role", "application");
+      this.#parts.drawing.setAttribute("aria-label", this.#figure.name);
+    }
     root.append(this.#parts.figure);
     this.#listen();
     this.#attributeObserver = new MutationObserver((records) => this.#attributesChanged(records));
@@ -70,18 +87,31 @@ export class FigureElement extends Base {
     this.#sizeObserver = new ResizeObserver(() => this.#schedule());
   }
 
-  /** Resolves after the next drawing (at once if nothing is to be drawn). */
+  /**
+   * Resolves after the next drawing (at once if nothing is to be drawn), or when it has turned out that the figure
+   * cannot be drawn. Starts a figure that waits to be seen; one outside of the document is computed and not drawn.
+   */
   get drawn(): Promise<void> {
-    if (this.#phase === "running" && this.#frame === 0) return Promise.resolve();
-    return new Promise((resolve) => this.#settle.push(resolve));
+    this.#attributesChanged(this.#attributeObserver.takeRecords());
+    if (!this.#stale) return Promise.resolve();
+    const drawn = new Promise<void>((resolve) => this.#settle.push(resolve));
+    if (this.#phase === "running") this.#schedule();
+    else void this.#start();
+    setTimeout(() => {
+      if (this.#settle.length > 0 && this.#phase === "running") this.#update();
+    }, longestWait);
+    return drawn;
   }
 
-  /** The values of all fields, the cursor among them. Set some of them to change those. */
+  /**
+   * The values of all fields, the cursor among them. Set some of them to change those: a TypeError where that is no
+   * object or holds what no field can, a RangeError at a name that is not known.
+   */
   get value(): Values {
-    this.#attributesChanged(this.#attributeObserver.takeRecords());
+    this.#bring();
     let values: Values = this.#state?.values ?? {};
     try {
-      if (this.#frame || !this.#state) values = this.#readValues();
+      if (this.#stale || !this.#state) values = this.#readValues();
     } catch {
       // An attribute that does not fit is told in the figure's box; the last good values stand.
     }
@@ -89,7 +119,19 @@ export class FigureElement extends Base {
   }
 
   set value(values: Values) {
-    for (const [name, value] of Object.entries(values)) if (value !== undefined) this.setValue(name, value);
+    requireObject(`The value of posenc-${this.#figure.name}`, values);
+    const given = new Map<string, Value>();
+    for (const [name, value] of Object.entries(values as Record<string, unknown>)) {
+      if (value === undefined) continue;
+      if (typeof value !== "number" && typeof value !== "string" && typeof value !== "boolean") {
+        throw new TypeError(`${name} must be a number, a text, true or false, got ${String(value)}.`);
+      }
+      given.set(name, value);
+    }
+    const known = this.#namesWith(given);
+    const plain = new Map([...given].map(([n, v]) => [known.find((field) => attributeName(field) === n) ?? n, v]));
+    requireKnown(`The value of posenc-${this.#figure.name}:`, [...plain.keys()], known);
+    for (const [name, value] of plain) this.setValue(name, value);
   }
 
   /** Rich data for the figure (see the figure's own documentation): a scheme, a Tensor, … */
@@ -103,9 +145,14 @@ export class FigureElement extends Base {
     this.#schedule();
   }
 
-  /** The picture as SVG markup. */
+  /** The picture as SVG markup, in the document or out of it; throws a sentence where the figure cannot be drawn. */
   toSvg(): string {
-    if (!this.#state) throw new Error("The figure has not been drawn yet.");
+    this.#bring();
+    if (!this.#state) {
+      throw new Error(
+        this.#parts.faultText.textContent || "The core is not ready here: await the figure's `drawn` first.",
+      );
+    }
     return pageSvg(this.#figure, this.#state, this.#theme ?? makeTheme(false), exportWidth);
   }
 
@@ -116,7 +163,14 @@ export class FigureElement extends Base {
       if (!Object.hasOwn(this, name)) continue;
       const before = (this as Record<string, unknown>)[name];
       delete (this as Record<string, unknown>)[name];
-      (this as Record<string, unknown>)[name] = before;
+      try {
+        (this as Record<string, unknown>)[name] = before;
+      } catch (error) {
+        // Told as the setter would have told it; the figure itself goes on.
+        queueMicrotask(() => {
+          throw error;
+        });
+      }
     }
     this.#sizeObserver.observe(this.#parts.drawing);
     const redraw = (): void => this.#schedule();
@@ -138,6 +192,7 @@ export class FigureElement extends Base {
     this.#sizeObserver.disconnect();
     cancelAnimationFrame(this.#frame);
     this.#frame = 0;
+    if (this.#settle.length > 0) this.#schedule();
   }
 
   adoptedCallback(): void {
@@ -162,6 +217,12 @@ export class FigureElement extends Base {
       void this.#start();
       return;
     }
+    this.#release.push(
+      whenIdle(async () => {
+        await this.#start();
+        await this.drawn;
+      }),
+    );
     const observer = new IntersectionObserver(
       (entries) => {
         if (entries.some((entry) => entry.isIntersecting)) {
@@ -169,7 +230,7 @@ export class FigureElement extends Base {
           void this.#start();
         }
       },
-      { rootMargin: "400px" },
+      { rootMargin: "800px" },
     );
     observer.observe(this);
     this.#release.push(() => observer.disconnect());
@@ -181,16 +242,48 @@ export class FigureElement extends Base {
     try {
       await ready();
     } catch (error) {
+      // It may have been started at once meanwhile.
+      if ((this.#phase as string) === "running") return;
       this.#phase = "waiting";
       this.#fail(error);
+      for (const done of this.#settle.splice(0)) done();
       return;
     }
     this.#phase = "running";
-    this.#schedule();
+    if (this.#stale) this.#schedule();
+  }
+
+  // Starts without waiting, which the core can wherever pages may compile at once.
+  #startAtOnce(): boolean {
+    if (this.#phase === "running") return true;
+    if (!startsAtOnce) return false;
+    try {
+      info();
+    } catch {
+      return (startsAtOnce = false);
+    }
+    this.#phase = "running";
+    return true;
+  }
+
+  // Brings the state up to date at once, where that is possible.
+  #bring(): void {
+    this.#attributesChanged(this.#attributeObserver.takeRecords());
+    if (this.#stale && !this.#updating && this.#startAtOnce()) this.#update();
   }
 
   #schedule(): void {
-    if (this.#phase !== "running" || this.#frame || !this.isConnected) return;
+    this.#stale = true;
+    if (this.#phase !== "running" || this.#frame) return;
+    if (!this.isConnected) {
+      // No frame comes for what is in no document; only who waits for it makes it worth the work.
+      if (this.#settle.length > 0) {
+        queueMicrotask(() => {
+          if (this.#stale && !this.isConnected) this.#update();
+        });
+      }
+      return;
+    }
     this.#frame = requestAnimationFrame(() => {
       this.#frame = 0;
       this.#update();
@@ -199,13 +292,16 @@ export class FigureElement extends Base {
 
   #print(on: boolean): void {
     this.#printing = on;
-    if (this.#phase === "running") this.#update();
+    // Paper does not wait: what is drawn after this event is left out.
+    if (on ? this.#startAtOnce() : this.#phase === "running") this.#update();
     else if (on) void this.#start();
   }
 
   // `cursorOnly`: nothing but the cursor has moved, so the page need not be asked for its colours again.
   #update(cursorOnly = false): void {
     this.#attributesChanged(this.#attributeObserver.takeRecords());
+    this.#stale = false;
+    this.#updating = true;
     if (!cursorOnly || !this.#theme) this.#applyTheme();
     try {
       const values = this.#readValues();
@@ -235,6 +331,7 @@ export class FigureElement extends Base {
     } catch (error) {
       this.#fail(error);
     }
+    this.#updating = false;
     for (const done of this.#settle.splice(0)) done();
   }
 
@@ -264,6 +361,18 @@ export class FigureElement extends Base {
 
   #readValues(): Values {
     return completeValues(this.#figure, (name) => this.#own.get(name) ?? this.getAttribute(attributeName(name)));
+  }
+
+  // Every name that may be set together with these values, which may bring fields of their own.
+  #namesWith(given: ReadonlyMap<string, Value>): readonly string[] {
+    const ask = (name: string): unknown =>
+      given.get(name) ?? given.get(attributeName(name)) ?? this.#own.get(name) ?? this.getAttribute(attributeName(name));
+    try {
+      return knownNames(this.#figure, completeValues(this.#figure, ask));
+    } catch {
+      // A value that does not fit is told in the figure's box.
+      return knownNames(this.#figure, {});
+    }
   }
 
   // What the model depends on: all values but the cursor's.
@@ -299,6 +408,7 @@ export class FigureElement extends Base {
   }
 
   #updateAndTell(final: boolean, cursorOnly: boolean): void {
+    this.#stale = true;
     this.#final ||= final;
     this.#cursorOnly = cursorOnly && (this.#frame === 0 || this.#cursorOnly);
     cancelAnimationFrame(this.#frame);
@@ -402,6 +512,11 @@ export class FigureElement extends Base {
 
   #listen(): void {
     const { drawing, figure } = this.#parts;
+    // A reader who comes by keyboard does not wait to be seen.
+    figure.addEventListener("focusin", () => {
+      if (this.#phase !== "running") void this.#start();
+      if (!this.#announced) this.#bring();
+    });
     // The figure's own events replace those of its inputs.
     for (const type of ["input", "change"]) figure.addEventListener(type, (event) => event.stopPropagation());
     drawing.addEventListener("keydown", (event) => this.#key(event));
@@ -570,7 +685,8 @@ export class FigureElement extends Base {
     if (width === 0 || !this.#theme) return;
     const height = this.#figure.height(state, width);
     const ratio = this.#printing ? Math.max(3, devicePixelRatio) : devicePixelRatio;
-    const style = `${height}px`;
+    // Paper has another width than the window; the picture keeps its proportions there.
+    const style = this.#printing ? "auto" : `${height}px`;
     if (this.#parts.canvas.style.height !== style) this.#parts.canvas.style.height = style;
     this.#backEnd = new CanvasBackEnd(this.#parts.canvas, this.#theme, width, height, ratio);
     this.#figure.draw(new Surface(this.#backEnd, this.#theme, width, height), state);

@@ -252,7 +252,8 @@ export function completeValues(figure: Figure, given: (name: string) => unknown)
 
 /** Every name a value of this figure may have: its attributes, and its fields at these values. */
 export function knownNames(figure: Figure, values: Values): readonly string[] {
-  return [...new Set([...Object.keys(figure.attributes), ...allFields(figure, values).map((field) => field.name)])];
+  const fields = allFields(figure, values).map((field) => field.name);
+  return [...new Set([...Object.keys(figure.attributes), ...fields, ...Object.keys(values)])];
 }
 
 /** The state of a figure at these values; `model` is what compute() gave for them. */

@@ -1,0 +1,247 @@
+// Figures that nobody has scrolled to: they draw when the page is idle, on paper, under the keyboard and for scripts.
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { inspectFigures, kDist, launch, open, serveFolder } from "./harness.mjs";
+
+const kHead = `<!doctype html><html lang="en"><meta charset="utf-8"><title>t</title><link rel="icon" href="data:,">`;
+const kLoad = `<script src="/posenc.js"></script>`;
+const kGap = `<div style="height:9000px"></div>`;
+const kNames = ["embed", "addition", "attention", "rotate", "bias", "relate"];
+const kAll = kNames.map((name) => `${kGap}<posenc-${name}></posenc-${name}>`).join("");
+// Without idle time and without intersections nothing is left but what the test is about.
+const kNeverIdle = `<script>requestIdleCallback = () => 0; IntersectionObserver = class { observe() {} disconnect() {} };</script>`;
+
+let browser;
+let server;
+const page = (body) => ({ type: "text/html; charset=utf-8", body: `${kHead}${body}</html>` });
+beforeAll(async () => {
+  browser = await launch();
+  server = await serveFolder(kDist, {
+    extra: {
+      "/idle": page(kLoad + kAll),
+      "/still": page(kNeverIdle + kLoad + `<button id="before">b</button>` + kAll),
+      "/paint": page(`<script>
+        new PerformanceObserver((list) => { globalThis.painted ??= list.getEntries()[0].startTime; })
+          .observe({ type: "paint", buffered: true });
+        addEventListener("posenc-ready", () => { globalThis.drewAt ??= performance.now(); });
+      </script><p>text</p>${kLoad}${kAll}`),
+    },
+  });
+});
+afterAll(async () => {
+  await browser?.close();
+  await server?.close();
+});
+
+const visit = (path, options) => open(browser, `${server.address}${path}`, options);
+
+// "64 x 96" for every picture in a PDF. Chromium prints a canvas that was drawn on for paper as lines, letters and
+// pictures: each heat map as a picture of its cells.
+function picturesOf(pdf) {
+  const entry = (text, name) => new RegExp(`/${name} (\\d+)`).exec(text)?.[1];
+  return [...pdf.toString("latin1").matchAll(/<<([^>]*\/Subtype \/Image[^]*?)>>\s*stream/g)].map(
+    ([, text]) => `${entry(text, "Width")} x ${entry(text, "Height")}`,
+  );
+}
+
+describe("figures below the fold", () => {
+  it("draw when the page is idle, without being seen", async () => {
+    const { page, faults, close } = await visit("idle");
+    await page.waitForFunction(
+      (total) =>
+        [...document.querySelectorAll("*")].filter(
+          (element) => element.localName.startsWith("posenc-") && element.shadowRoot.querySelector("b"),
+        ).length === total,
+      kNames.length,
+      { timeout: 30_000 },
+    );
+    expect(await page.evaluate(() => scrollY)).toBe(0);
+    for (const { name, fault, colours } of await inspectFigures(page)) {
+      expect(fault, name).toBe("");
+      expect(colours, name).toBeGreaterThan(8);
+    }
+    expect(faults).toEqual([]);
+    await close();
+  });
+
+  it("wait until the page has painted", async () => {
+    const { page, close } = await visit("paint");
+    await page.waitForFunction(() => globalThis.drewAt !== undefined && globalThis.painted !== undefined);
+    const { painted, drewAt } = await page.evaluate(() => ({ painted: globalThis.painted, drewAt: globalThis.drewAt }));
+    expect(drewAt).toBeGreaterThan(painted);
+    await close();
+  });
+
+  it("are printed, as wide as the paper and in proportion", async () => {
+    const { page, faults, close } = await visit("still");
+    expect((await inspectFigures(page)).map(({ colours }) => colours <= 1)).toEqual(kNames.map(() => true));
+    const pdf = await page.pdf({ format: "A4" });
+    for (const { name, fault, colours } of await inspectFigures(page)) {
+      expect(fault, name).toBe("");
+      expect(colours, name).toBeGreaterThan(8);
+    }
+    const drawn = picturesOf(pdf);
+    // Dimensions by positions; the six words of each head; positions of a bias; tokens of relative positions.
+    for (const size of ["64 x 96", "6 x 6", "32 x 32", "10 x 10"]) expect(drawn).toContain(size);
+    expect(drawn.filter((size) => size === "6 x 6")).toHaveLength(8);
+    // The strips of the sum: three times six words by six dimensions, cell by cell.
+    expect(drawn.filter((size) => size === "1 x 1").length).toBeGreaterThanOrEqual(3 * 6 * 6);
+    // Narrower than the window, a canvas keeps its proportions.
+    await page.emulateMedia({ media: "print" });
+    await page.setViewportSize({ width: 700, height: 900 });
+    const stretch = await page.evaluate(() =>
+      [...document.querySelectorAll("*")]
+        .filter((element) => element.localName.startsWith("posenc-"))
+        .map((element) => {
+          // As on paper: the event, then another width without a new drawing.
+          dispatchEvent(new Event("beforeprint"));
+          const canvas = element.shadowRoot.querySelector("canvas");
+          document.body.style.width = "400px";
+          const ratio = canvas.clientWidth / canvas.clientHeight / (canvas.width / canvas.height);
+          document.body.style.width = "";
+          return Math.round(20 * ratio) / 20;
+        }),
+    );
+    expect(stretch).toEqual(kNames.map(() => 1));
+    expect(faults).toEqual([]);
+    await close();
+  });
+
+  it("are reached by Tab, one after the other, and answer the arrow keys at once", async () => {
+    const { page, faults, close } = await visit("still");
+    await page.locator("#before").focus();
+    const met = new Set();
+    for (let presses = 0; presses < 400 && met.size < kNames.length; presses++) {
+      await page.keyboard.press("Tab");
+      const at = await page.evaluate(() => {
+        const host = document.activeElement;
+        const drawing = host?.shadowRoot?.activeElement?.matches("[part~=drawing]");
+        return drawing ? host.localName : null;
+      });
+      if (at === null || met.has(at)) continue;
+      met.add(at);
+      const readout = page.locator(`${at} [part~=readout]`);
+      await page.keyboard.press("Control+Home");
+      await page.locator(at).evaluate((element) => element.drawn);
+      const before = await readout.innerText();
+      await page.keyboard.press("Control+End");
+      await page.locator(at).evaluate((element) => element.drawn);
+      expect(await readout.innerText(), at).not.toBe(before);
+    }
+    expect([...met].map((name) => name.slice(7))).toEqual(kNames);
+    expect(faults).toEqual([]);
+    await close();
+  });
+});
+
+describe("scripts", () => {
+  it("get what they ask of figures nobody sees", async () => {
+    const { page, faults, close } = await visit("still");
+    const report = await page.evaluate(async () => {
+      const [embed, addition, attention, rotate] = ["embed", "addition", "attention", "rotate"].map((name) =>
+        document.querySelector(`posenc-${name}`),
+      );
+      embed.setAttribute("dim", "8");
+      await embed.drawn;
+      const title = embed.shadowRoot.querySelector("[part~=title]").textContent;
+      embed.setAttribute("dim", "10");
+      const first = embed.value.dim;
+      await embed.drawn;
+      const svg = addition.toSvg();
+      return {
+        title,
+        first,
+        again: embed.shadowRoot.querySelector("[part~=title]").textContent,
+        svg: new DOMParser().parseFromString(svg, "image/svg+xml").documentElement.localName,
+        query: attention.value.query,
+        m: typeof rotate.value.m,
+      };
+    });
+    expect(report.title).toContain("8\u00a0dimensions".replace("\u00a0", " "));
+    expect(report.first).toBe(10);
+    expect(report.again).toContain("10 dimensions");
+    expect(report).toMatchObject({ svg: "svg", query: 5, m: "number" });
+    expect(faults).toEqual([]);
+    await close();
+  });
+
+  it("use figures in no document as they use others", async () => {
+    const { page, faults, close } = await visit("still");
+    const report = await page.evaluate(async () => {
+      const figure = document.createElement("posenc-embed");
+      figure.setAttribute("dim", "8");
+      await figure.drawn;
+      const { dim, dimension } = figure.value;
+      figure.positions = 12;
+      const svg = figure.toSvg();
+      figure.setAttribute("dim", "x");
+      await figure.drawn;
+      let refusal;
+      try {
+        figure.toSvg();
+      } catch (error) {
+        refusal = error.message;
+      }
+      const canvas = figure.shadowRoot.querySelector("canvas");
+      const undrawn = [canvas.width, canvas.height];
+      // It takes its place in a document, and is taken out before its frame comes.
+      figure.setAttribute("dim", "4");
+      document.body.prepend(figure);
+      const waiting = figure.drawn;
+      figure.remove();
+      await waiting;
+      document.body.prepend(figure);
+      await figure.drawn;
+      return { dim, dimension, svg, refusal, undrawn, wide: canvas.width };
+    });
+    expect(report.dim).toBe(8);
+    expect(report.dimension).toBe(2);
+    expect(report.svg).toContain("12 positions");
+    expect(report.refusal).toContain("dim must be a whole number");
+    expect(report.undrawn).toEqual([300, 150]);
+    expect(report.wide).toBeGreaterThan(600);
+    expect(faults).toEqual([]);
+    await close();
+  });
+
+  it("are refused values that no field has, and told in the box what does not fit", async () => {
+    const { page, faults, close } = await visit("still");
+    const report = await page.evaluate(async () => {
+      const figure = document.querySelector("posenc-bias");
+      const refusals = [{ junk: 1 }, { postions: 8 }, null, "heads=8", [1], { heads: null }, { heads: {} }].map((value) => {
+        try {
+          figure.value = value;
+          return "taken";
+        } catch (error) {
+          return `${error.name}: ${error.message}`;
+        }
+      });
+      // Another figure's whole value, names in kebab case, and unknown attributes (which HTML is full of) are no fault.
+      const other = document.createElement("posenc-bias");
+      other.value = { positions: 9, view: "profiles" };
+      figure.value = other.value;
+      const relate = document.querySelector("posenc-relate");
+      relate.value = { "token-seed": 3 };
+      figure.setAttribute("data-junk", "1");
+      figure.setAttribute("junk", "1");
+      await figure.drawn;
+      const box = () => figure.shadowRoot.querySelector("[role=alert]").textContent;
+      const fine = figure.shadowRoot.querySelector("[part~=error]").hidden;
+      figure.setAttribute("causal", "maybe");
+      await figure.drawn;
+      return { refusals, fine, box: box(), taken: [other.value.positions, figure.value.positions, relate.value.tokenSeed] };
+    });
+    expect(report.refusals[0]).toMatch(/^RangeError: The value of posenc-bias: “junk” is not known; there are /);
+    expect(report.refusals[1]).toContain("“postions” is not known; did you mean “positions”?");
+    expect(report.refusals[2]).toBe("TypeError: The value of posenc-bias must be an object, got null.");
+    expect(report.refusals[3]).toBe("TypeError: The value of posenc-bias must be an object, got “heads=8”.");
+    expect(report.refusals[4]).toBe("TypeError: The value of posenc-bias must be an object, got an array.");
+    expect(report.refusals[5]).toBe("TypeError: heads must be a number, a text, true or false, got null.");
+    expect(report.refusals[6]).toMatch(/^TypeError: heads must be/);
+    expect(report.fine).toBe(true);
+    expect(report.box).toBe("This figure cannot be drawn: causal must be true or false, got “maybe”.");
+    expect(report.taken[0]).toBe(9);
+    expect(report.taken[2]).toBe(3);
+    expect(faults).toEqual([]);
+    await close();
+  });
+});
