@@ -207,7 +207,8 @@ describe("scripts", () => {
     const { page, faults, close } = await visit("still");
     const report = await page.evaluate(async () => {
       const figure = document.querySelector("posenc-bias");
-      const refusals = [{ junk: 1 }, { postions: 8 }, null, "heads=8", [1], { heads: null }, { heads: {} }].map((value) => {
+      const odd = [{ junk: 1 }, { postions: 8 }, null, "heads=8", [1], { heads: null }, { heads: {} }];
+      const refusals = odd.map((value) => {
         try {
           figure.value = value;
           return "taken";
@@ -228,7 +229,7 @@ describe("scripts", () => {
       const fine = figure.shadowRoot.querySelector("[part~=error]").hidden;
       figure.setAttribute("causal", "maybe");
       await figure.drawn;
-      return { refusals, fine, box: box(), taken: [other.value.positions, figure.value.positions, relate.value.tokenSeed] };
+      return { refusals, fine, box: box(), taken: [other.value.positions, relate.value.tokenSeed] };
     });
     expect(report.refusals[0]).toMatch(/^RangeError: The value of posenc-bias: “junk” is not known; there are /);
     expect(report.refusals[1]).toContain("“postions” is not known; did you mean “positions”?");
@@ -239,8 +240,7 @@ describe("scripts", () => {
     expect(report.refusals[6]).toMatch(/^TypeError: heads must be/);
     expect(report.fine).toBe(true);
     expect(report.box).toBe("This figure cannot be drawn: causal must be true or false, got “maybe”.");
-    expect(report.taken[0]).toBe(9);
-    expect(report.taken[2]).toBe(3);
+    expect(report.taken).toEqual([9, 3]);
     expect(faults).toEqual([]);
     await close();
   });

@@ -365,8 +365,10 @@ export class FigureElement extends Base {
 
   // Every name that may be set together with these values, which may bring fields of their own.
   #namesWith(given: ReadonlyMap<string, Value>): readonly string[] {
-    const ask = (name: string): unknown =>
-      given.get(name) ?? given.get(attributeName(name)) ?? this.#own.get(name) ?? this.getAttribute(attributeName(name));
+    const ask = (name: string): unknown => {
+      const attribute = attributeName(name);
+      return given.get(name) ?? given.get(attribute) ?? this.#own.get(name) ?? this.getAttribute(attribute);
+    };
     try {
       return knownNames(this.#figure, completeValues(this.#figure, ask));
     } catch {
