@@ -92,7 +92,12 @@ function propertyType(param) {
   if (param.kind === "choice") type = param.choices.map(quoted).join(" | ");
   if (param.kind === "list") type = `Tensor<"float64">`;
   if (param.kind === "table") type = `Tensor<"float32">${param.canOmit ? " | false" : ""}`;
-  return there ? type : `${type} | null`;
+  return there && !param.where ? type : `${type} | null`;
+}
+
+// "with `scaling.type` \"yarn\" or \"llama3\"": where a param belongs to some choices only.
+function belonging({ where, neededBy = [], takenBy = [] }, choices = [...neededBy, ...takenBy]) {
+  return `with \`${where}\` ${choices.map((choice) => `\`${quoted(choice)}\``).join(", ")}`;
 }
 
 // Params by their outer name: dotted ones make one nested object.
@@ -108,19 +113,35 @@ function grouped(params) {
 
 function members(params, { type, optional, documented }) {
   const lines = [];
-  const member = (param, name, indent) => {
-    if (documented)
-      lines.push(
-        ...comment([[sentence(param.sentence), allowedOf(param), defaultOf(param)].filter(Boolean).join(" ")], indent),
-      );
-    lines.push(`${indent}readonly ${name}${optional(param) ? "?" : ""}: ${type(param)};`);
+  const member = (param, name, indent, own = type(param), missing = optional(param)) => {
+    const where = param.where && param.inner === undefined ? `Only ${belonging(param)}.` : "";
+    const words = [sentence(param.sentence), where, allowedOf(param), defaultOf(param)].filter(Boolean).join(" ");
+    if (documented) lines.push(...comment([words], indent));
+    lines.push(`${indent}readonly ${name}${missing ? "?" : ""}: ${own};`);
   };
   for (const [outer, group] of grouped(params)) {
+    const chosen = group.find((param) => group.some(({ where }) => where === param.name));
     if (group[0].inner === undefined) {
       member(group[0], outer, "  ");
+    } else if (chosen && documented) {
+      // A union: each choice with the params that belong to it.
+      lines.push(`  readonly ${outer}?:`);
+      for (const choice of chosen.choices) {
+        lines.push("    | {");
+        for (const param of group) {
+          const needed = param.neededBy?.includes(choice);
+          if (param === chosen) member(param, param.inner, "        ", quoted(choice), choice === param.default);
+          else if (!param.where) member(param, param.inner, "        ");
+          else if (needed || param.takenBy.includes(choice))
+            member(param, param.inner, "        ", optionType(param), !needed);
+        }
+        lines.push("      }");
+      }
+      lines.push(`${lines.pop()};`);
     } else {
       lines.push(`  readonly ${outer}${group.every(optional) ? "?" : ""}: {`);
-      for (const param of group) member(param, param.inner, "    ");
+      for (const param of group)
+        member(param, param.inner, "    ", type(param), optional(param) || param.where !== undefined);
       lines.push("  };");
     }
   }
@@ -245,8 +266,13 @@ function reference(catalogue) {
             : param.default === null || param.default === undefined
               ? ""
               : `\`${JSON.stringify(param.default)}\``;
+        const { neededBy = [], takenBy = [] } = param;
+        const belongs = [
+          neededBy.length > 0 ? ` Required ${belonging(param, neededBy)}.` : "",
+          takenBy.length > 0 ? ` Optional ${belonging(param, takenBy)}.` : "",
+        ].join("");
         lines.push(
-          `| \`${param.name}\` | ${cell(param.allowed ?? param.kind)} | ${fallback} | ${cell(sentence(param.sentence))} |`,
+          `| \`${param.name}\` | ${cell(param.allowed ?? param.kind)} | ${fallback} | ${cell(sentence(param.sentence))}${belongs} |`,
         );
       }
     }

@@ -46,6 +46,18 @@ void append_member(std::string& json, const char* key, std::string_view text) {
   append_json(json, text);
 }
 
+void append_choices(std::string& json, const char* key, std::string_view rest) {
+  json += key;
+  while (!rest.empty()) {
+    const std::string_view next = rest.substr(0, rest.find('|'));
+    append_json(json, next);
+    if (next.size() == rest.size()) break;
+    rest.remove_prefix(next.size() + 1);
+    json += ',';
+  }
+  json += ']';
+}
+
 void append_param(std::string& json, const Param& param) {
   json += "{\"name\":";
   append_json(json, std::string_view(param.name));
@@ -63,16 +75,11 @@ void append_param(std::string& json, const Param& param) {
     append_json(json, param.max);
     json += param.above_min ? ",\"aboveMin\":true" : ",\"aboveMin\":false";
   }
-  if (param.kind == Kind::kChoice) {
-    json += ",\"choices\":[";
-    for (std::string_view rest = param.choices;;) {
-      const std::string_view next = rest.substr(0, rest.find('|'));
-      append_json(json, next);
-      if (next.size() == rest.size()) break;
-      rest.remove_prefix(next.size() + 1);
-      json += ',';
-    }
-    json += ']';
+  if (param.kind == Kind::kChoice) append_choices(json, ",\"choices\":[", param.choices);
+  if (param.where[0] != '\0') {
+    append_member(json, "where", param.where);
+    append_choices(json, ",\"neededBy\":[", param.needed_by);
+    append_choices(json, ",\"takenBy\":[", param.taken_by);
   }
   if (param.shape[0] != '\0') append_member(json, "shape", param.shape);
   if (param.can_omit) json += ",\"canOmit\":true";

@@ -17,6 +17,33 @@ int choice_count(std::string_view choices) {
   return count;
 }
 
+std::string_view choice_at(std::string_view choices, double index) {
+  for (; index > 0; --index) choices.remove_prefix(choices.find('|') + 1);
+  return choices.substr(0, choices.find('|'));
+}
+
+bool lists(std::string_view choices, std::string_view choice) {  // "yarn|llama3" lists "yarn"
+  for (std::size_t at = 0; at < choices.size();) {
+    const std::size_t end = choices.find('|', at) < choices.size() ? choices.find('|', at) : choices.size();
+    if (choices.substr(at, end - at) == choice) return true;
+    at = end + 1;
+  }
+  return false;
+}
+
+std::string quoted_choices(std::string_view choices) {  // "a", "b" or "c", in quotes
+  std::string text = "\"";
+  int left = choice_count(choices) - 1;
+  for (const char c : choices) {
+    if (c != '|') {
+      text += c;
+    } else {
+      text += --left == 0 ? "\" or \"" : "\", \"";
+    }
+  }
+  return text + "\"";
+}
+
 std::string range_text(const Param& param) {
   if (!finite(param.min) && !finite(param.max)) return "";
   if (!finite(param.max)) return (param.above_min ? " above " : " of at least ") + to_text(param.min);
@@ -40,19 +67,7 @@ std::string allowed_text(const Param& param) {
     case Kind::kReal: return "a number" + range_text(param);
     case Kind::kInteger: return "an integer" + range_text(param);
     case Kind::kFlag: return "true or false";
-    case Kind::kChoice: {
-      std::string text = "\"";
-      const std::string_view choices = param.choices;
-      int left = choice_count(choices) - 1;
-      for (const char c : choices) {
-        if (c != '|') {
-          text += c;
-        } else {
-          text += --left == 0 ? "\" or \"" : "\", \"";
-        }
-      }
-      return text + "\"";
-    }
+    case Kind::kChoice: return quoted_choices(param.choices);
     case Kind::kList: return "a list " + std::string(param.shape) + " of numbers" + range_text(param);
     case Kind::kTable:
       return "a table " + std::string(param.shape) + " of finite numbers" + (param.can_omit ? ", or false" : "");
@@ -129,6 +144,14 @@ const Table& Spec::table(std::string_view name) const {
   return index < tables_.size() ? tables_[index] : absent;
 }
 
+bool Spec::applies(const Param& param) const {
+  if (param.where[0] == '\0') return true;
+  const std::size_t index = index_of(param.where);
+  const double value = numbers_[index] == numbers_[index] ? numbers_[index] : descriptor_->params[index].fallback;
+  const std::string_view choice = choice_at(descriptor_->params[index].choices, value);
+  return lists(param.needed_by, choice) || lists(param.taken_by, choice);
+}
+
 void Spec::set_number(std::size_t index, double value) {
   numbers_[index] = value;
   given_[index] = 1;
@@ -177,8 +200,22 @@ Status Spec::check() {
   for (std::size_t index = 0; index < descriptor_->params.size(); ++index) {
     const Param& param = descriptor_->params[index];
     const bool tabular = param.kind == Kind::kList || param.kind == Kind::kTable;
+    const std::string_view choice =
+        param.where[0] == '\0' ? "" : choice_at(descriptor_->params[index_of(param.where)].choices, number(param.where));
+    if (!applies(param)) {
+      if (given_[index] != 0) {
+        std::string choices = param.needed_by;
+        if (param.taken_by[0] != '\0') choices += (choices.empty() ? "" : "|") + std::string(param.taken_by);
+        return refuse(Code::kUnknownOption, param.name,
+                      "left out: it belongs to " + std::string(param.where) + " " + quoted_choices(choices),
+                      "it with \"" + std::string(choice) + "\"");
+      }
+      continue;
+    }
     if (given_[index] == 0) {
-      if (param.required) return refuse(Code::kMissingOption, param.name, allowed_text(param), "");
+      if (param.required || lists(param.needed_by, choice)) {
+        return refuse(Code::kMissingOption, param.name, allowed_text(param), "");
+      }
       // Params a default refers to stand before it in the list.
       if (!tabular) numbers_[index] = param.fallback_param[0] != '\0' ? number(param.fallback_param) : param.fallback;
       continue;

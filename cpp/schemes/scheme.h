@@ -60,6 +60,11 @@ struct Param {
   const char* choices = "";        // "interleaved|half"
   const char* shape = "";          // lists and tables: "[2 clip + 1, dim] or [heads, 2 clip + 1, dim]"
   bool required = false;           // no default: missing is `missing-option`
+  // Belongs to some values of the choice `where`, which stands before it: `needed_by` those where it must be given,
+  // `taken_by` those where it may ("yarn|longrope"). Elsewhere it is absent, and giving it is `unknown-option`.
+  const char* where = "";
+  const char* needed_by = "";
+  const char* taken_by = "";
   bool can_omit = false;           // `false` is legal and leaves the table out
   bool differentiable = false;     // attentionGradient has a derivative for it
   double shown = 0;                // value a figure starts with (required parameters; else the fallback)
@@ -150,6 +155,7 @@ class Spec {
   bool flag(std::string_view name) const { return number(name) != 0; }
   int choice(std::string_view name) const { return static_cast<int>(number(name)); }
   bool has(std::string_view name) const;  // given by the caller (a table given as `false` counts as given)
+  bool applies(const Param& param) const;  // its `where` has one of its values
   const Table& table(std::string_view name) const;
 
   void set_number(std::size_t index, double value);
@@ -245,7 +251,7 @@ struct RotateCall {
   Side side = Side::kQuery;
   int head = 0;
   double length = 0;     // tokens in all, for rules that depend on it (dynamic, longrope)
-  double origin = 0;     // a local() scheme takes its powers about this position
+  double origin = kNone; // a local() scheme takes its powers about this position; kNone: about 0, and none may be lost
   bool inverse = false;
 };
 

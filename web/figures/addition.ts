@@ -55,7 +55,7 @@ export const addition = defineFigure<Model>({
     range("alpha", "encoding times", 1, 0, 2, { least: -16, most: 16, step: 0.05 }),
     range("deviation", "deviation of embeddings", 0.3, 0.02, 1, { least: 0, most: 100, log: true, place: "more" }),
     range("seed", "seed of the words", 0, 0, 99, { integer: true, most: 2 ** 32, place: "more" }),
-    ...schemeFields(descriptorOf("embed", String(values.scheme ?? "sinusoidal")), { row: [], without: ownParams }),
+    ...schemeFields(descriptorOf("embed", String(values.scheme ?? "sinusoidal")), { row: [], without: ownParams, values }),
     cursorField("position", "The row of the cursor."),
     cursorField("dimension", "The column of the cursor."),
   ],

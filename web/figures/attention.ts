@@ -279,7 +279,7 @@ export const attention = defineFigure<Model>({
       range("heads", "heads", 8, 1, 16, { integer: true, most: 32, place: "more" }),
       range("headWidth", "width of a head", 16, 4, 64, { integer: true, least: 2, most: 128, step: 2, place: "more" }),
       range("seed", "seed of the words", defaultSeed, 0, 99, { integer: true, most: 2 ** 32, place: "more" }),
-      ...(descriptor ? paramFields(descriptor) : []),
+      ...(descriptor ? paramFields(descriptor, values) : []),
       cursorField("query", "The row of the cursor."),
       cursorField("key", "The column of the cursor."),
     ];
@@ -369,8 +369,8 @@ export const attention = defineFigure<Model>({
 
 const defaultSentence = "The cat sat on the mat";
 
-function paramFields(descriptor: Descriptor): Field[] {
-  const fields = schemeFields(descriptor, { row: [], without: ownNames });
+function paramFields(descriptor: Descriptor, values: Values): Field[] {
+  const fields = schemeFields(descriptor, { row: [], without: ownNames, values });
   // A learned encoding is drawn at the words' size.
   return fields.map((field) =>
     field.kind === "range" && field.name === "std" ? { ...field, value: encodingDeviation } : field,

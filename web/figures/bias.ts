@@ -71,7 +71,7 @@ export const bias = defineFigure<Model>({
       ),
       schemeChooser("bias", "alibi", { draws: onOneAxis }),
       range("positions", "positions", 32, 4, 128, { integer: true, least: 1, most: 1024 }),
-      ...schemeFields(descriptor),
+      ...schemeFields(descriptor, { values }),
       flag("causal", "causal", false),
       flag("common", "one colour scale for all heads", true, { place: values.view === "profiles" ? "none" : "more" }),
       cursorField("query", "The position of the query under the cursor."),

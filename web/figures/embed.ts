@@ -92,6 +92,7 @@ export const embed = defineFigure<Model>({
       schemeChooser("embed", "sinusoidal"),
       range("positions", "positions", 96, 8, 256, { integer: true, least: 1, most: 8192 }),
       ...schemeFields(descriptorOf("embed", scheme), {
+        values,
         row: ["dim", "base", "layout"],
         change: { dim: { label: "dimensions" }, layout: { choices: layouts } },
       }),

@@ -87,6 +87,7 @@ export const relate = defineFigure<Model>({
         values,
       ),
       ...schemeFields(descriptor, {
+        values,
         start: { dim: 16, clip: 3 },
         change: { dim: { label: "dimensions", max: 64 }, clip: { max: 16 } },
       }),

@@ -118,6 +118,7 @@ export const rotate = defineFigure<Model>({
       range("n", "key at n", undefined, 0, last, { ...where, play: true }),
       schemeChooser("rotate", "rope"),
       ...schemeFields(descriptorOf("rotate", scheme), {
+        values,
         row: ["dim", "base", "layout"],
         start: { dim: 8 },
         change: { dim: { label: "dimensions", max: 64, step: 2 }, layout: { choices: layouts } },
@@ -303,14 +304,7 @@ function hasLayouts(name: string): boolean {
 
 function madeScheme(values: Values): RotateScheme {
   const name = String(values.scheme);
-  return schemeFrom("rotate", name, values, idleParams(name, values)) as RotateScheme;
-}
-
-// Params of a nested option whose type is at its default ("scaling.factor" without a scaling) say nothing.
-function idleParams(name: string, values: Values): string[] {
-  const { params } = descriptorOf("rotate", name);
-  const idle = params.filter((p) => p.name.endsWith(".type") && (values[p.name] ?? p.default) === p.default);
-  return params.filter((p) => idle.some((type) => p.name.startsWith(type.name.slice(0, -4)))).map((p) => p.name);
+  return schemeFrom("rotate", name, values) as RotateScheme;
 }
 
 function layoutOf(scheme: RotateScheme): Layout | undefined {
@@ -824,7 +818,7 @@ function drawTwo(surface: Surface, box: Box, { name, lines, from, positions, at,
 
 function codeOf(values: Values, model: Model): Code {
   const scheme = String(values.scheme);
-  const made = schemeCode("rotate", scheme, values, idleParams(scheme, values));
+  const made = schemeCode("rotate", scheme, values);
   const { positions, dim } = model;
   const given = [values.q, values.k].map((vector) => String(vector ?? "").trim() !== "");
   const list = (vector: Float32Array): string => `[${Array.from(vector).join(", ")}]`;

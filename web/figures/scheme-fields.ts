@@ -31,6 +31,8 @@ export function schemeChooser(
 }
 
 export interface SchemeFieldOptions {
+  /** What the fields have: params of another choice (the factor of a rule that is not chosen) have no control. */
+  values: Values;
   /** Params whose controls stand in the row; the rest stands behind "more". By default those that have a slider. */
   row?: readonly string[];
   /** Params that the figure sets itself. */
@@ -45,16 +47,17 @@ export interface SchemeFieldOptions {
 export type FieldChange = Partial<Omit<RangeField, "kind" | "name" | "value"> & Pick<ChoiceField, "choices">>;
 
 /** Fields for the params of a scheme: sliders over their `shown` ranges, choices, flags; lists and tables have none. */
-export function schemeFields(descriptor: Descriptor, options: SchemeFieldOptions = {}): readonly Field[] {
+export function schemeFields(descriptor: Descriptor, options: SchemeFieldOptions): readonly Field[] {
   const fields: Field[] = [];
   for (const param of descriptor.params) {
-    if (options.without?.includes(param.name)) continue;
+    if (options.without?.includes(param.name) || !belongs(descriptor, param, options.values)) continue;
     const label = words(param.name);
     const shown = param.shown;
     const inRow = options.row ? options.row.includes(param.name) : shown !== undefined;
     const place = inRow ? "row" : shown || param.kind === "choice" || param.kind === "flag" ? "more" : "none";
     const more = { place, sentence: param.sentence, ...options.change?.[param.name] } as const;
-    if (param.kind === "choice") fields.push(choice(param.name, label, text(param.default), param.choices ?? [], more));
+    if (param.kind === "choice")
+      fields.push(choice(param.name, label, text(param.default), choicesOf(descriptor, param), more));
     else if (param.kind === "flag") fields.push(flag(param.name, label, Boolean(param.default), more));
     else if (param.kind === "integer" || param.kind === "real") {
       const integer = param.kind === "integer";
@@ -76,6 +79,21 @@ export function schemeFields(descriptor: Descriptor, options: SchemeFieldOptions
   return fields;
 }
 
+type Param = Descriptor["params"][number];
+
+// Whether a param belongs to what the values choose.
+function belongs({ params }: Descriptor, param: Param, values: Values): boolean {
+  if (param.where === undefined) return true;
+  const value = values[param.where] ?? params.find(({ name }) => name === param.where)?.default;
+  return [...(param.neededBy ?? []), ...(param.takenBy ?? [])].includes(String(value));
+}
+
+// Without those that need lists or tables, which no control can give.
+function choicesOf({ params }: Descriptor, { name, choices = [] }: Param): readonly string[] {
+  const rows = params.filter(({ where, kind }) => where === name && (kind === "list" || kind === "table"));
+  return choices.filter((value) => !rows.some(({ neededBy }) => neededBy?.includes(value)));
+}
+
 /** The scheme of this slot and name with the params among `values`; the core checks them. */
 export function schemeFrom(
   slot: Slot,
@@ -94,14 +112,12 @@ export function schemeOptions(
   without: readonly string[] = [],
 ): Record<string, unknown> {
   const options: Record<string, unknown> = {};
-  const { params } = descriptorOf(slot, name);
-  for (const param of params) {
+  const descriptor = descriptorOf(slot, name);
+  for (const param of descriptor.params) {
     const value = values[param.name];
     if (value === undefined || value === param.default || without.includes(param.name)) continue;
+    if (!belongs(descriptor, param, values)) continue;
     const [outer = "", inner] = param.name.split(".");
-    // What belongs to a rule counts only where one is chosen.
-    const type = inner === undefined ? undefined : params.find((other) => other.name === `${outer}.type`);
-    if (type && type !== param && (values[type.name] ?? type.default) === "none") continue;
     if (inner === undefined) options[outer] = value;
     else options[outer] = { ...(options[outer] as object | undefined), [inner]: value };
   }

@@ -31,6 +31,12 @@ export interface Param {
   readonly max?: number | null;
   readonly aboveMin?: boolean;
   readonly choices?: readonly string[];
+  /** It belongs to some values of this choice, which stands before it; elsewhere it must be left out. */
+  readonly where?: string;
+  /** The values of `where` that need it. */
+  readonly neededBy?: readonly string[];
+  /** The values of `where` that may have it. */
+  readonly takenBy?: readonly string[];
   readonly shape?: string;
   readonly canOmit?: boolean;
   readonly differentiable?: boolean;
@@ -144,11 +150,10 @@ export function makeScheme(descriptor: Descriptor, options: unknown): Scheme {
     let cell = NaN;
     let table: TableValue | undefined;
     let shown: unknown = null;
+    const valueOf = (name: string): unknown => values[descriptor.params.findIndex((other) => other.name === name)];
     if (value === undefined || wrong !== undefined) {
-      shown =
-        param.defaultParam === undefined
-          ? param.default
-          : values[descriptor.params.findIndex(({ name }) => name === param.defaultParam)];
+      if (!applies(param, valueOf)) shown = undefined;
+      else shown = param.defaultParam === undefined ? param.default : valueOf(param.defaultParam);
     } else if (param.kind === "list" || param.kind === "table") {
       if (value === false && param.canOmit === true) {
         cell = 0;
@@ -196,6 +201,13 @@ function checked(
   }
   if (wrong !== undefined) refuse(wrong.code, subject, wrong.param.name, wrong.param.allowed, wrong.value);
   return { heads: frame.answer("heads"), axes: frame.answer("axes"), width: frame.answer("width") };
+}
+
+/** Whether a param belongs to the value that its `where` has; `value` tells the value of a choice by its name. */
+export function applies(param: Param, value: (choice: string) => unknown): boolean {
+  if (param.where === undefined) return true;
+  const choice = value(param.where) as string;
+  return param.neededBy!.includes(choice) || param.takenBy!.includes(choice);
 }
 
 // Dotted names collected from nested option objects; every key must be a parameter.
@@ -300,10 +312,11 @@ function properties(descriptor: Descriptor, values: readonly unknown[]): Propert
   const nested = new Map<string, PropertyDescriptorMap>();
   descriptor.params.forEach(({ name }, i) => {
     const value = values[i];
+    const dot = name.indexOf(".");
+    if (value === undefined && dot > 0) return; // of another choice
     const property: PropertyDescriptor = isTable(value)
       ? { get: tableProperty(value), enumerable: true }
-      : { value, enumerable: true };
-    const dot = name.indexOf(".");
+      : { value: value ?? null, enumerable: true };
     if (dot < 0) {
       map[name] = property;
       return;

@@ -12,12 +12,9 @@
 //   scaling    see scaling.h.
 // Good at: relative position inside the content score, with no parameter, in any attention kernel. Fails: beyond the
 // trained length slow pairs meet angles never seen; hence the scaling rules.
-#include <cstring>
-
-#include "kernels/pair_rotation.h"
-#include "kernels/sincos.h"
 #include "schemes/registry.h"
 #include "schemes/rotate/scaling.h"
+#include "schemes/rotate/turned_pairs.h"
 
 namespace posenc {
 
@@ -36,63 +33,26 @@ constexpr Param kParams[] = {
     {.name = "frequencies", .kind = Kind::kList,
      .sentence = "Angular frequency of each pair, radians a position, in place of base.", .min = -1e12, .max = 1e12,
      .shape = "[rotaryDim / 2]", .shown_min = 0, .shown_max = 1},
-    kScalingType,
-    kScalingFactor,
+    POSENC_SCALING_PARAMS,
 };
 
 bool own_frequencies(const Spec& spec) { return !spec.has("frequencies"); }
+bool same_for_all_lengths(const Spec& spec) { return !Scaling::length_matters(spec); }
+bool keeps_lengths(const Spec& spec) { return Scaling::attention_factor(spec) == 1; }
+
+constexpr char kSameForAllLengths[] = "the frequencies do not change with the length of the call";
+constexpr char kKeepsLengths[] = "the scaling has no attention factor";
 
 constexpr Claim kClaims[] = {
-    {Law::kShiftInvariant},
-    {Law::kIsometry},
+    {.law = Law::kShiftInvariant, .when = kSameForAllLengths, .holds = same_for_all_lengths},
+    {.law = Law::kIsometry, .when = kKeepsLengths, .holds = keeps_lengths},
     {Law::kBounded},
     {.law = Law::kInjective, .when = "no list of frequencies is given", .holds = own_frequencies, .length = 4096},
     {Law::kExtrapolates},
-    {Law::kIdentityAtZero},
+    {.law = Law::kIdentityAtZero, .when = kKeepsLengths, .holds = keeps_lengths},
 };
 
-// Tables of cosines and sines of blocks of positions. Heads share positions, so the next head wants the same blocks.
-template <class Real>
-class Tables {
- public:
-  struct Block {
-    std::vector<double> positions;
-    std::vector<Real> cos, sin;  // (T, pairs)
-  };
-
-  const Block& of(const Frequencies& frequencies, std::span<const double> positions) {
-    for (std::size_t n = 0; n < blocks_.size(); ++n) {  // blocks come in the same order every time
-      const Block& block = blocks_[(next_ + n) % blocks_.size()];
-      if (block.positions.size() != positions.size() ||
-          std::memcmp(block.positions.data(), positions.data(), positions.size_bytes()) != 0) {
-        continue;
-      }
-      next_ = (next_ + n + 1) % blocks_.size();
-      return block;
-    }
-    const std::size_t pairs = frequencies.pairs(), size = positions.size() * pairs;
-    if (kept_ + size > kMostKept) {
-      blocks_.clear();
-      kept_ = next_ = 0;
-    }
-    kept_ += size;
-    Block& block = blocks_.emplace_back();
-    block.positions.assign(positions.begin(), positions.end());
-    block.cos.resize(size);
-    block.sin.resize(size);
-    fill_sin_cos(frequencies, positions,
-                 SinCosTable<Real>::separate(block.cos.data(), block.sin.data(), pairs, pairs));
-    return block;
-  }
-
- private:
-  static constexpr std::size_t kMostKept = std::size_t{1} << 21;  // cells, 16 MB of float32
-
-  std::vector<Block> blocks_;
-  std::size_t kept_ = 0, next_ = 0;
-};
-
-class Rope final : public Rotate {
+class Rope final : public TurnedPairs {
  public:
   static Status make(const Spec& spec, std::unique_ptr<Scheme>& scheme) {
     auto rope = std::make_unique<Rope>();
@@ -108,30 +68,21 @@ class Rope final : public Rotate {
     rope->layout_ = spec.choice("layout") == 0 ? PairLayout::kInterleaved : PairLayout::kHalf;
     Unscaled unscaled;
     unscaled.dim = rotary;
+    rope->pairs_ = unscaled.pairs();
     const Table& list = spec.table("frequencies");
     if (!list.given) {
       unscaled.base = spec.number("base");
     } else if (list.size() == unscaled.pairs()) {
-      unscaled.list = {list.reals, unscaled.pairs()};
+      unscaled.list.assign(list.reals, list.reals + list.size());
     } else {
       return spec.refuse(Code::kShapeMismatch, "frequencies",
                          "a list of " + to_text(rotary / 2) + " numbers, one a pair",
                          to_text(static_cast<double>(list.size())));
     }
     if (Status status = Scaling::make(spec, unscaled, rope->scaling_); !status.ok()) return status;
+    rope->parts_.resize(1);
     scheme = std::move(rope);
     return ok();
-  }
-
-  int width() const override { return dim_; }
-
-  Status apply(const RotateCall& call, const Positions& positions, const float* x, std::size_t x_stride, float* y,
-               std::size_t y_stride) const override {
-    return turn(call, positions, x, x_stride, y, y_stride, float_tables_);
-  }
-  Status apply(const RotateCall& call, const Positions& positions, const double* x, std::size_t x_stride, double* y,
-               std::size_t y_stride) const override {
-    return turn(call, positions, x, x_stride, y, y_stride, double_tables_);
   }
 
   Status frequencies(double length, FrequencyReport& report) const override {
@@ -140,33 +91,14 @@ class Rope final : public Rotate {
   }
 
  private:
-  template <class Real>
-  Status turn(const RotateCall& call, const Positions& positions, const Real* x, std::size_t x_stride, Real* y,
-              std::size_t y_stride, Tables<Real>& tables) const {
-    if (Status status = check_positions(positions, name()); !status.ok()) return status;
-    const Frequencies& frequencies = *scaling_.at(call.length).frequencies;
-    PairRotation<Real> rotation;
-    rotation.layout = layout_;
-    rotation.width = static_cast<std::size_t>(dim_);
-    rotation.pairs = rotation.table_stride = frequencies.pairs();
-    rotation.inverse = call.inverse;
-    for (std::size_t t = 0; t < positions.count; t += kRows) {
-      rotation.tokens = positions.count - t < kRows ? positions.count - t : kRows;
-      const auto& table = tables.of(frequencies, {positions.data + t, rotation.tokens});
-      rotation.cos = table.cos.data();
-      rotation.sin = table.sin.data();
-      rotate_pairs(rotation, x + t * x_stride, x_stride, y + t * y_stride, y_stride);
-    }
-    return ok();
+  void at(double length, std::span<const AxisPairs>& parts, double& factor) const override {
+    const Turning& turning = scaling_.at(length);
+    parts_[0].frequencies = turning.frequencies;
+    parts = parts_;
+    factor = turning.report.attention_factor;
   }
 
-  static constexpr std::size_t kRows = 128;
-
-  int dim_ = 0;
-  PairLayout layout_ = PairLayout::kInterleaved;
   Scaling scaling_;
-  mutable Tables<float> float_tables_;
-  mutable Tables<double> double_tables_;
 };
 
 }  // namespace

@@ -186,9 +186,9 @@ class RotateLaws {
     for (const int head : some_heads(rotate_)) {
       for (const double i : {0.0, 3.0, 10.0}) {
         for (const double j : {0.0, 1.0, 10.0, 40.0}) {
-          const Reals q = turn(q_, i, Side::kQuery, head), k = turn(k_, j, Side::kKey, head);
+          const Reals q = turn(q_, i, Side::kQuery, head, 0), k = turn(k_, j, Side::kKey, head, 0);
           for (const double t : {1.0, 7.0, 100.0, 4097.0}) {
-            const Reals q_moved = turn(q_, i + t, Side::kQuery, head), k_moved = turn(k_, j + t, Side::kKey, head);
+            const Reals q_moved = turn(q_, i + t, Side::kQuery, head, t), k_moved = turn(k_, j + t, Side::kKey, head, t);
             const double here = dot(q.data(), k.data(), d_), there = dot(q_moved.data(), k_moved.data(), d_);
             const double size = std::sqrt(dot(q.data(), q.data(), d_) * dot(k.data(), k.data(), d_));
             if (!(std::fabs(here - there) <= 1e-11 * size)) return no(at(i, j) + " shifted by " + to_text(t));
@@ -201,7 +201,7 @@ class RotateLaws {
 
   Verdict isometry() const {
     for (const double p : far_positions(!rotate_.whole_offsets())) {
-      if (const double ratio = worst_ratio(p, true); !(ratio <= 1e-13)) {
+      if (const double ratio = worst_ratio(p, true, p - 64); !(ratio <= 1e-13)) {
         return no("at " + to_text(p) + " lengths change by " + to_text(ratio));
       }
     }
@@ -210,9 +210,9 @@ class RotateLaws {
 
   Verdict bounded() const {
     double near = 0;
-    for (const double p : run(0, 2048)) near = std::max(near, worst_ratio(p, false));
+    for (const double p : run(0, 2048)) near = std::max(near, worst_ratio(p, false, kNone));
     for (const double p : far_positions(false)) {
-      if (!(worst_ratio(p, false) <= near * 1.01)) return no("at " + to_text(p));
+      if (!(worst_ratio(p, false, kNone) <= near * 1.01)) return no("at " + to_text(p));
     }
     return {};
   }
@@ -231,7 +231,7 @@ class RotateLaws {
 
   Verdict extrapolates() const {
     for (const double p : far_positions(!rotate_.whole_offsets())) {
-      if (!finite(worst_ratio(p, false))) return no("at " + to_text(p));
+      if (!finite(worst_ratio(p, false, p - 64))) return no("at " + to_text(p));
     }
     return {};
   }
@@ -239,31 +239,32 @@ class RotateLaws {
   Verdict identity_at_zero() const {
     for (const int head : some_heads(rotate_)) {
       for (const Side side : {Side::kQuery, Side::kKey}) {
-        if (turn(q_, 0, side, head) != q_) return no("R(0) x is not x");
+        if (turn(q_, 0, side, head, kNone) != q_) return no("R(0) x is not x");
       }
     }
     return {};
   }
 
  private:
-  Reals turn(const Reals& x, double position, Side side, int head) const {
+  // `origin` is heard by a local() scheme only; kNone: it has none.
+  Reals turn(const Reals& x, double position, Side side, int head, double origin) const {
     RotateCall call;
     call.side = side;
     call.head = head;
     call.length = std::max(position + 1, 1.0);
-    call.origin = rotate_.local() ? position : 0;
+    call.origin = origin;
     const Reals place = on_axes(rotate_, {position});
     Reals y(d_, kNone);
     if (!rotate_.apply(call, view(rotate_, place), x.data(), d_, y.data(), d_).ok()) y.assign(d_, kNone);
     return y;
   }
   // The largest |R x| / |x|, or its largest distance from 1; NaN where undefined.
-  double worst_ratio(double position, bool from_one) const {
+  double worst_ratio(double position, bool from_one, double origin) const {
     double worst = 0;
     for (const int head : some_heads(rotate_)) {
       for (const Side side : {Side::kQuery, Side::kKey}) {
         for (const Reals* x : {&q_, &k_}) {
-          const Reals y = turn(*x, position, side, head);
+          const Reals y = turn(*x, position, side, head, origin);
           const double ratio = std::sqrt(dot(y.data(), y.data(), d_) / dot(x->data(), x->data(), d_));
           if (!finite(ratio)) return kNone;
           worst = std::max(worst, from_one ? std::fabs(ratio - 1) : ratio);
@@ -542,18 +543,35 @@ inline std::vector<std::string> choices_of(const Param& param) {
 inline std::string draw(const Descriptor& descriptor, Dice& dice, bool random, const std::string& fixed_name,
                         const std::string& fixed_value) {
   std::string line;
+  std::map<std::string, std::string> chosen;  // of choices
+  const Param* fixed = nullptr;
+  for (const Param& param : descriptor.params) fixed = param.name == fixed_name ? &param : fixed;
   for (const Param& param : descriptor.params) {
     std::string value;
     const bool shown = param.shown_min < param.shown_max;
-    const bool wanted = param.required || (random && (shown || dice.coin()));
+    bool required = param.required;
+    if (param.where[0] != '\0') {
+      const auto lists = [&](const char* choices) {
+        return ("|" + std::string(choices) + "|").find("|" + chosen[param.where] + "|") != std::string::npos;
+      };
+      required = lists(param.needed_by);
+      if (!required && !lists(param.taken_by)) continue;
+    }
+    // A number that has a default is left out now and then: others may say the same.
+    const bool settled = param.fallback == param.fallback && param.fallback_param[0] == '\0';
+    const bool wanted =
+        required || (random && (shown ? !settled || dice.integer(0, 3) != 0 : dice.coin()));
     if (param.name == fixed_name) {
       value = fixed_value;
+    } else if (fixed != nullptr && std::string(param.name) == fixed->where) {  // one that the fixed param belongs to
+      value = fixed->needed_by[0] != '\0' ? fixed->needed_by : fixed->taken_by;
+      value = value.substr(0, value.find('|'));
     } else if (param.kind == Kind::kFlag || param.kind == Kind::kChoice) {
       const std::vector<std::string> choices = choices_of(param);
       if (random) value = choices[static_cast<std::size_t>(dice.integer(0, static_cast<double>(choices.size()) - 1))];
     } else if (param.kind == Kind::kList || param.kind == Kind::kTable) {
       const std::string seed = to_text(dice.integer(1, 1000));
-      if (param.required || (random && dice.integer(0, 3) == 0)) value = "random:" + seed;
+      if (required || (random && dice.integer(0, 3) == 0)) value = "random:" + seed;
       if (param.can_omit && random && dice.integer(0, 7) == 0) value = "false";
     } else if (wanted) {
       const double low = shown ? param.shown_min : std::max(param.min, -8.0);
@@ -564,6 +582,9 @@ inline std::string draw(const Descriptor& descriptor, Dice& dice, bool random, c
                                                 : dice.real(low, high);
       if (random && !shown && param.kind == Kind::kReal && param.above_min && x <= param.min) x = high;
       value = to_text(x);
+    }
+    if (param.kind == Kind::kChoice) {
+      chosen[param.name] = value.empty() ? choices_of(param)[static_cast<std::size_t>(param.fallback)] : value;
     }
     if (!value.empty()) line += (line.empty() ? "" : " ") + std::string(param.name) + "=" + value;
   }
@@ -648,6 +669,7 @@ inline std::vector<std::string> law_faults(const Descriptor& descriptor) {
       std::vector<std::string> keys = {""};
       for (const Param& param : descriptor.params) {
         if (param.kind != Kind::kFlag && param.kind != Kind::kChoice) continue;
+        if (!sample.spec->applies(param)) continue;
         const auto value = static_cast<std::size_t>(sample.spec->number(param.name));
         keys.push_back(std::string(param.name) + " is " + choices_of(param)[value]);
       }

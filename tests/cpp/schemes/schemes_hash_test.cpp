@@ -47,23 +47,32 @@ std::vector<Real> numbers(std::size_t count) {
   return x;
 }
 
+// One axis given to a scheme of several, as the public functions broadcast it.
+Reals on_axes(const Scheme& scheme, const Reals& positions) {
+  Reals all;
+  for (int axis = 0; axis < scheme.axes(); ++axis) all.insert(all.end(), positions.begin(), positions.end());
+  return all;
+}
+
 template <class Real>
 void add_table(const Embed& embed, const Reals& positions, Bytes& bytes) {
   std::vector<Real> table(positions.size() * static_cast<std::size_t>(embed.width()));
-  REQUIRE(embed.encode({positions.data(), positions.size(), 1}, 0, table.data()).ok());
+  const Reals places = on_axes(embed, positions);
+  REQUIRE(embed.encode({places.data(), positions.size(), embed.axes()}, 0, table.data()).ok());
   bytes.add(table);
 }
 
 template <class Real>
 void add_turned(const Rotate& rotate, const Reals& positions, Bytes& bytes) {
   const std::size_t d = rotate.width() > 0 ? static_cast<std::size_t>(rotate.width()) : 8;
+  const Reals places = on_axes(rotate, positions);
   for (const bool inverse : {false, true}) {
     std::vector<Real> x = numbers<Real>(positions.size() * d);
     RotateCall call;
     call.side = inverse ? Side::kKey : Side::kQuery;
     call.inverse = inverse;
     call.length = 4096;
-    REQUIRE(rotate.apply(call, {positions.data(), positions.size(), 1}, x.data(), d, x.data(), d).ok());
+    REQUIRE(rotate.apply(call, {places.data(), positions.size(), rotate.axes()}, x.data(), d, x.data(), d).ok());
     bytes.add(x);
   }
 }

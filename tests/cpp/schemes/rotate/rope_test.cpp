@@ -17,7 +17,21 @@ namespace {
 const GoldenSets kGoldenSets(schemes::rotate_rope,
                              {"dim=64", "dim=64 layout=half base=500000", "dim=20 rotaryDim=6",
                               "dim=14 rotaryDim=10 layout=half scaling.type=linear scaling.factor=4",
-                              "dim=32 scaling.type=ntk scaling.factor=8", "dim=6 frequencies=1,0.3,-2e-7"});
+                              "dim=32 scaling.type=ntk scaling.factor=8", "dim=6 frequencies=1,0.3,-2e-7",
+                              "dim=16 scaling.type=dynamic scaling.factor=3 scaling.maxPositionEmbeddings=1024",
+                              "dim=16 layout=half scaling.type=dynamic-static scaling.factor=3",
+                              "dim=16 scaling.type=qwen scaling.trainLength=1000",
+                              "dim=64 base=150000 layout=half scaling.type=yarn scaling.factor=32 "
+                              "scaling.originalMaxPositionEmbeddings=4096 scaling.truncate=false",
+                              "dim=18 rotaryDim=16 scaling.type=yarn scaling.factor=40 scaling.mscale=0.707 "
+                              "scaling.mscaleAllDim=1 scaling.originalMaxPositionEmbeddings=512",
+                              "dim=32 layout=half base=500000 scaling.type=llama3 scaling.factor=8 "
+                              "scaling.lowFreqFactor=1 scaling.highFreqFactor=4 "
+                              "scaling.originalMaxPositionEmbeddings=8192",
+                              "dim=8 layout=half scaling.type=longrope scaling.shortFactor=1,1.25,2,4 "
+                              "scaling.longFactor=1,3,20,64 scaling.originalMaxPositionEmbeddings=4095 "
+                              "scaling.factor=32",
+                              "dim=16 layout=half scaling.type=proportional scaling.partialRotaryFactor=0.25"});
 
 using Reals = std::vector<double>;
 
