@@ -1,0 +1,120 @@
+// M-RoPE: one RoPE whose pairs are dealt to time, height and width.
+//
+//   pair i turns by t_a(i) base^(-2i/d),   a(i) the axis of the section that i falls into
+//
+// Wang et al. 2024, "Qwen2-VL", section 2.1. A text token has the same position on every axis, and is then turned
+// exactly as by rope; multimodalPositions() makes the positions of text and images.
+// Conventions:
+//   sections     pairs of each axis. interleaved false: in runs, time first (Qwen2-VL, Qwen2.5-VL: 16, 24, 24 of 64).
+//                interleaved true: axis a > 0 has pairs a, a + 3, a + 6, ... as many as its section says, axis 0 all
+//                others (Qwen3-VL: 24, 20, 20). By default sections in those proportions.
+//   layout       half pairs (i, i + d/2), as every published model; interleaved pairs columns (2i, 2i + 1).
+// Good at: text, images and video in one sequence. Fails: in runs, time has the fast pairs only and width the slow ones;
+// hence the interleaved kind.
+#include "schemes/registry.h"
+#include "schemes/rotate/turned_pairs.h"
+
+namespace posenc {
+
+namespace {
+
+constexpr Param kParams[] = {
+    {.name = "dim", .kind = Kind::kInteger, .sentence = "Width d of queries and keys, even.", .min = 6, .max = 65536,
+     .required = true, .shown = 64, .shown_min = 8, .shown_max = 128, .shown_step = 2},
+    {.name = "base", .kind = Kind::kReal, .sentence = "Base of the wavelengths, rope_theta in configs.",
+     .fallback = 10000, .min = 1e-12, .max = 1e12, .shown_min = 2, .shown_max = 1000000, .shown_log = true},
+    {.name = "layout", .kind = Kind::kChoice,
+     .sentence = "Which columns make a pair: neighbours, or half the width apart (Qwen).", .fallback = 1,
+     .choices = "interleaved|half"},
+    {.name = "sections", .kind = Kind::kList, .sentence = "Pairs of each axis, dim / 2 in all: time, height, width.",
+     .min = 0, .max = 32768, .shape = "[3]"},
+    {.name = "interleaved", .kind = Kind::kFlag,
+     .sentence = "Deals pairs to the axes in turn (Qwen3-VL), not in runs (Qwen2-VL).", .fallback = 0},
+};
+
+constexpr Claim kClaims[] = {{Law::kShiftInvariant}, {Law::kIsometry},
+                             {Law::kBounded},        {.law = Law::kInjective, .length = 4096},
+                             {Law::kExtrapolates},   {Law::kIdentityAtZero}};
+
+class Mrope final : public TurnedPairs {
+ public:
+  static Status make(const Spec& spec, std::unique_ptr<Scheme>& scheme) {
+    auto made = std::make_unique<Mrope>();
+    made->dim_ = spec.integer("dim");
+    if (made->dim_ % 2 != 0) return spec.refuse(Code::kOutOfRange, "dim", "even", to_text(made->dim_));
+    const std::size_t pairs = made->pairs_ = static_cast<std::size_t>(made->dim_) / 2;
+    made->layout_ = spec.choice("layout") == 0 ? PairLayout::kInterleaved : PairLayout::kHalf;
+    made->base_ = spec.number("base");
+    const bool interleaved = spec.flag("interleaved");
+    const Table& list = spec.table("sections");
+    std::vector<double> sections;
+    if (list.given) {
+      sections.assign(list.reals, list.reals + list.size());
+    } else {
+      const auto side = static_cast<double>(interleaved ? 5 * pairs / 16 : 3 * pairs / 8);
+      sections = {static_cast<double>(pairs) - 2 * side, side, side};
+    }
+    made->axes_ = sections.size();
+    double sum = 0;
+    bool whole = made->axes_ > 0 && made->axes_ <= 8;
+    for (const double section : sections) {
+      whole = whole && static_cast<double>(static_cast<int>(section)) == section;
+      sum += section;
+    }
+    if (!whole || sum != static_cast<double>(pairs)) {
+      return spec.refuse(Code::kOutOfRange, "sections",
+                         "1 to 8 whole numbers that sum to dim / 2, " + to_text(static_cast<double>(pairs)),
+                         "a sum of " + to_text(sum));
+    }
+    // The axis of each pair.
+    std::vector<std::size_t> axis_of(pairs, 0);
+    std::size_t next = 0;
+    for (std::size_t a = 0; a < made->axes_; ++a) {
+      for (double n = 0; n < sections[a]; ++n) {
+        const std::size_t pair = interleaved ? a + static_cast<std::size_t>(n) * made->axes_ : next++;
+        if (interleaved && a == 0) break;  // what the others leave
+        if (pair >= pairs) {
+          return spec.refuse(Code::kOutOfRange, "sections", "short enough for pairs dealt in turn", to_text(sections[a]));
+        }
+        axis_of[pair] = a;
+      }
+    }
+    const std::vector<MultiFloat> omegas = power_law(MultiFloat(made->base_), made->dim_, pairs);
+    for (std::size_t a = 0; a < made->axes_; ++a) {
+      AxisPairs part;
+      std::vector<MultiFloat> own;
+      part.axis = static_cast<int>(a);
+      for (std::size_t i = 0; i < pairs; ++i) {
+        if (axis_of[i] != a) continue;
+        part.pairs.push_back(i);
+        own.push_back(omegas[i]);
+      }
+      if (own.empty()) continue;
+      part.frequencies = Frequencies::angular(own);
+      made->parts_.push_back(std::move(part));
+    }
+    scheme = std::move(made);
+    return ok();
+  }
+
+  int axes() const override { return static_cast<int>(axes_); }
+
+ private:
+  std::size_t axes_ = 3;
+};
+
+}  // namespace
+
+constinit const Descriptor schemes::rotate_mrope = {
+    .slot = Slot::kRotate,
+    .name = "mrope",
+    .title = "M-RoPE",
+    .summary = "RoPE whose pairs are dealt to time, height and width: text, images and video in one sequence.",
+    .formula = R"(R(t)_i = \mathrm{turn}(t_{a(i)}\,\mathrm{base}^{-2i/d}))",
+    .reference = "Wang et al. 2024, Qwen2-VL, section 2.1",
+    .params = kParams,
+    .claims = kClaims,
+    .make = Mrope::make,
+};
+
+}  // namespace posenc

@@ -1,0 +1,143 @@
+// xPos: RoPE with a decay, so that the score falls with the distance.
+//
+//   q_i: turned by t omega_i and times zeta_i^(t/s),   k_i: turned and times zeta_i^(-t/s),   s = scaleBase,
+//   zeta_i = (2i + 0.4 d) / (1.4 d),   so that pair i of a score has zeta_i^((m - n)/s)
+//
+// Sun et al. 2022, "A Length-Extrapolatable Transformer", section 2.2 and torchscale. A model looks back only: ahead the
+// same factor grows.
+// Conventions: positions from any origin give the same scores (torchscale and lucidrains count from the middle); alone
+// they are about 0 here, and in attention about the middle of each block of keys, where nothing leaves float32. layout
+// interleaved is torchscale's.
+// Good at: causal attention beyond the trained length. Fails: without a causal mask; rotate() alone far from 0.
+#include "kernels/pair_rotation.h"
+#include "kernels/sincos.h"
+#include "schemes/frequency_report.h"
+#include "schemes/registry.h"
+#include "simd/math.h"
+
+namespace posenc {
+
+namespace {
+
+constexpr Param kParams[] = {
+    {.name = "dim", .kind = Kind::kInteger, .sentence = "Width d of queries and keys, even.", .min = 2, .max = 65536,
+     .required = true, .shown = 64, .shown_min = 2, .shown_max = 128, .shown_step = 2},
+    {.name = "base", .kind = Kind::kReal, .sentence = "Base of the wavelengths.", .fallback = 10000, .min = 1e-12,
+     .max = 1e12, .shown_min = 2, .shown_max = 1000000, .shown_log = true},
+    {.name = "scaleBase", .kind = Kind::kReal, .sentence = "Distance s over which pair i decays by zeta_i.",
+     .fallback = 512, .min = 1, .max = 1e13, .shown_min = 128, .shown_max = 4096, .shown_log = true},
+    {.name = "layout", .kind = Kind::kChoice, .sentence = "Which columns make a pair: neighbours, or half the width apart.",
+     .fallback = 0, .choices = "interleaved|half"},
+};
+
+constexpr Claim kClaims[] = {{Law::kShiftInvariant},
+                             {.law = Law::kInjective, .length = 4096},
+                             {Law::kExtrapolates},
+                             {Law::kIdentityAtZero}};
+
+class Xpos final : public Rotate {
+ public:
+  static Status make(const Spec& spec, std::unique_ptr<Scheme>& scheme) {
+    auto made = std::make_unique<Xpos>();
+    const int dim = made->dim_ = spec.integer("dim");
+    if (dim % 2 != 0) return spec.refuse(Code::kOutOfRange, "dim", "even", to_text(dim));
+    made->base_ = spec.number("base");
+    made->layout_ = spec.choice("layout") == 0 ? PairLayout::kInterleaved : PairLayout::kHalf;
+    const auto pairs = static_cast<std::size_t>(dim) / 2;
+    made->frequencies_ = Frequencies::power_law(made->base_, dim, pairs);
+    const MultiFloat scale(spec.number("scaleBase"));
+    for (std::size_t i = 0; i < pairs; ++i) {  // (10 i + 2 d) / (7 d)
+      const MultiFloat zeta = MultiFloat(static_cast<double>(10 * i) + 2.0 * dim) / MultiFloat(7.0 * dim);
+      made->rates_.push_back((log(zeta) / scale).to_double());
+    }
+    scheme = std::move(made);
+    return ok();
+  }
+
+  int width() const override { return dim_; }
+  bool local() const override { return true; }
+
+  Status apply(const RotateCall& call, const Positions& positions, const float* x, std::size_t x_stride, float* y,
+               std::size_t y_stride) const override {
+    return turn(call, positions, x, x_stride, y, y_stride);
+  }
+  Status apply(const RotateCall& call, const Positions& positions, const double* x, std::size_t x_stride, double* y,
+               std::size_t y_stride) const override {
+    return turn(call, positions, x, x_stride, y, y_stride);
+  }
+
+  Status frequencies(double, FrequencyReport& report) const override {
+    report = FrequencyReport::of(*frequencies_);
+    report.base = base_;
+    return ok();
+  }
+
+ private:
+  static constexpr std::size_t kRows = 128;
+  static constexpr double kMostLog = 87;  // e^87 and e^-87 are float32 numbers with all their bits
+
+  template <class Real>
+  Status turn(const RotateCall& call, const Positions& positions, const Real* x, std::size_t x_stride, Real* y,
+              std::size_t y_stride) const {
+    if (Status status = check_positions(positions, name()); !status.ok()) return status;
+    const std::size_t pairs = rates_.size();
+    const bool alone = call.origin != call.origin;
+    const double sign = (call.side == Side::kQuery) == call.inverse ? -1 : 1;
+    std::vector<double> cos(kRows * pairs), sin(kRows * pairs);
+    std::vector<Real> cos_table(kRows * pairs), sin_table(kRows * pairs);
+    PairRotation<Real> rotation;
+    rotation.layout = layout_;
+    rotation.width = static_cast<std::size_t>(dim_);
+    rotation.pairs = rotation.table_stride = pairs;
+    rotation.inverse = call.inverse;
+    rotation.cos = cos_table.data();
+    rotation.sin = sin_table.data();
+    for (std::size_t t = 0; t < positions.count; t += kRows) {
+      const std::size_t rows = rotation.tokens = positions.count - t < kRows ? positions.count - t : kRows;
+      fill_sin_cos(*frequencies_, {positions.data + t, rows},
+                   SinCosTable<double>::separate(cos.data(), sin.data(), pairs, pairs));
+      for (std::size_t row = 0; row < rows; ++row) {
+        const double distance = sign * (positions.data[t + row] - (alone ? 0 : call.origin));
+        for (std::size_t i = 0; i < pairs; ++i) {
+          const double exponent = rates_[i] * distance;
+          // What vanishes beside a far block of keys is no loss; alone it would be.
+          if (exponent > kMostLog || (alone && exponent < -kMostLog)) {
+            return refuse(Code::kOutOfRange, name(), "positions",
+                          "within " + to_text(static_cast<double>(static_cast<int>(kMostLog / -rates_[0]))) +
+                              " of " + (alone ? "0, where its powers fit float32 (attention keeps them near its keys)"
+                                              : "the keys that see them, where its powers fit float32"),
+                          to_text(positions.data[t + row]));
+          }
+          const double power = exponent < -kMostLog ? 0 : simd::exp_double(exponent);
+          const std::size_t cell = row * pairs + i;
+          cos_table[cell] = static_cast<Real>(cos[cell] * power);
+          sin_table[cell] = static_cast<Real>(sin[cell] * power);
+        }
+      }
+      rotate_pairs(rotation, x + t * x_stride, x_stride, y + t * y_stride, y_stride);
+    }
+    return ok();
+  }
+
+  int dim_ = 0;
+  double base_ = 0;
+  PairLayout layout_ = PairLayout::kInterleaved;
+  Frequencies::Pointer frequencies_;
+  std::vector<double> rates_;  // log zeta_i / s, below 0
+};
+
+}  // namespace
+
+constinit const Descriptor schemes::rotate_xpos = {
+    .slot = Slot::kRotate,
+    .name = "xpos",
+    .title = "xPos",
+    .summary = "RoPE with a decay: scores of a causal model fall with the distance and reach beyond the trained length.",
+    .formula = R"(\langle R(m)\,q,\; R(n)\,k \rangle_i\,\zeta_i^{(m-n)/s},\quad \zeta_i = \frac{2i + 0.4\,d}{1.4\,d})",
+    .reference = "Sun et al. 2022, A Length-Extrapolatable Transformer, section 2.2",
+    .params = kParams,
+    .claims = kClaims,
+    .make = Xpos::make,
+};
+
+}  // namespace posenc
