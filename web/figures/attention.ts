@@ -192,9 +192,10 @@ function offered(): readonly Descriptor[] {
     let fits = usable.get(key);
     if (fits === undefined) {
       try {
-        const { slot, name } = descriptor;
+        const { slot, name, params } = descriptor;
         fromJSON({ slot, name, ...optionsFor(descriptor, {}, { heads: 8, width: 16, tokens: 6 }) });
-        fits = true;
+        // What is added to words has their width.
+        fits = slot !== "embed" || params.some((param) => param.name === "dim");
       } catch {
         fits = false;
       }

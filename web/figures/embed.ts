@@ -105,7 +105,8 @@ export const embed = defineFigure<Model>({
   compute: (values, data) => {
     const start = Number(values.start ?? 0);
     const listed = listedWaves(values);
-    const scheme = (isScheme(data) ? data : schemeFrom("embed", String(values.scheme), values)) as EmbedScheme;
+    const made = (): unknown => schemeFrom("embed", String(values.scheme), longEnough(values));
+    const scheme = (isScheme(data) ? data : made()) as EmbedScheme;
     const table = encode(scheme, arange(start, start + Number(values.positions)));
     const [rows = 0, columns = 0] = table.shape;
     const beyond = values.view === "waves" ? listed.find((c) => c >= columns) : undefined;
@@ -218,6 +219,14 @@ function valueAt(model: Model, row: number, column: number): number {
 
 // Which column is whose sine or cosine, read off the table itself: at position 0 a sine is 0 and a cosine is not, and
 // the k-th of either belongs to pair k in every layout.
+// A table has a row for each position drawn.
+function longEnough(values: Values): Values {
+  const { params } = descriptorOf("embed", String(values.scheme));
+  if (!params.some(({ name }) => name === "length")) return values;
+  const rows = Math.ceil(Number(values.start ?? 0) + Number(values.positions));
+  return { ...values, length: Math.max(rows, Number(values.length ?? 0)) };
+}
+
 function pairsOf(scheme: EmbedScheme, columns: number): Pick<Model, "wavelengths" | "roles"> {
   let wavelengths: number[];
   try {
@@ -379,7 +388,7 @@ function drawCircles(surface: Surface, { model, row, column }: Drawn): void {
 
 function codeOf(values: Values, model: Model): Code {
   const scheme = String(values.scheme);
-  const made = schemeCode("embed", scheme, values);
+  const made = schemeCode("embed", scheme, longEnough(values));
   const positions = model.start === 0 ? String(model.rows) : `arange(${model.start}, ${model.start + model.rows})`;
   const names = [scheme, "encode", ...(model.start === 0 ? [] : ["arange"])].join(", ");
   const javascript =

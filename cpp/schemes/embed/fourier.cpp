@@ -6,9 +6,9 @@
 // Mildenhall et al. 2020, "NeRF", equation 4; Tancik et al. 2020, "Fourier Features Let Networks Learn High Frequency
 // Functions in Low Dimensional Domains", section 5.
 // Conventions: the coordinates themselves are not among the columns (embed's mode "concat" adds them). Levels: sine
-// beside cosine, as equation 4 is read; the NeRF code orders by level, then function, then axis. gaussian: all sines, then
-// all cosines, as the authors' code; the paper prints the cosines first.
-// Good at: coordinates from -1 to 1. Fails: whole positions, where the sines of all levels are zero.
+// beside cosine, as equation 4 is read; the NeRF code orders by level, then function, then axis. gaussian: all sines,
+// then all cosines, as the authors' code; the paper prints the cosines first. Good at: coordinates from -1 to 1. Fails:
+// whole positions, where the sines of all levels are zero.
 #include "kernels/normal.h"
 #include "kernels/sincos.h"
 #include "schemes/frequency_report.h"
@@ -19,16 +19,40 @@ namespace posenc {
 namespace {
 
 constexpr Param kParams[] = {
-    {.name = "levels", .kind = Kind::kInteger, .sentence = "Octaves of each coordinate; left out with gaussian.",
-     .fallback = 6, .min = 1, .max = 60, .shown_min = 1, .shown_max = 12},
-    {.name = "gaussian", .kind = Kind::kReal, .sentence = "Deviation of random frequencies, in place of octaves.",
-     .fallback = kNone, .min = 1e-6, .max = 1e6},
-    {.name = "features", .kind = Kind::kInteger, .sentence = "Random frequencies, each with a sine and a cosine.",
-     .fallback = kNone, .min = 1, .max = 32768},
-    {.name = "seed", .kind = Kind::kInteger, .sentence = "Seed of the random frequencies.", .fallback = 0, .min = 0,
+    {.name = "levels",
+     .kind = Kind::kInteger,
+     .sentence = "Octaves of each coordinate; left out with gaussian.",
+     .fallback = 6,
+     .min = 1,
+     .max = 60,
+     .shown_min = 1,
+     .shown_max = 12},
+    {.name = "gaussian",
+     .kind = Kind::kReal,
+     .sentence = "Deviation of random frequencies, in place of octaves.",
+     .fallback = kNone,
+     .min = 1e-6,
+     .max = 1e6},
+    {.name = "features",
+     .kind = Kind::kInteger,
+     .sentence = "Random frequencies, each with a sine and a cosine.",
+     .fallback = kNone,
+     .min = 1,
+     .max = 32768},
+    {.name = "seed",
+     .kind = Kind::kInteger,
+     .sentence = "Seed of the random frequencies.",
+     .fallback = 0,
+     .min = 0,
      .max = 9007199254740991.0},
-    {.name = "axes", .kind = Kind::kInteger, .sentence = "Coordinates of a position.", .fallback = 1, .min = 1, .max = 8,
-     .shown_min = 1, .shown_max = 3},
+    {.name = "axes",
+     .kind = Kind::kInteger,
+     .sentence = "Coordinates of a position.",
+     .fallback = 1,
+     .min = 1,
+     .max = 8,
+     .shown_min = 1,
+     .shown_max = 3},
 };
 
 bool is_gaussian(const Spec& spec) { return spec.has("gaussian"); }
@@ -49,7 +73,8 @@ class Fourier final : public Embed {
     const auto axes = static_cast<std::size_t>(made->axes_);
     if (made->gaussian_ != spec.has("features")) {
       const char* name = made->gaussian_ ? "features" : "gaussian";
-      return spec.refuse(Code::kMissingOption, name, made->gaussian_ ? "given with gaussian" : "given with features", "");
+      return spec.refuse(Code::kMissingOption, name, made->gaussian_ ? "given with gaussian" : "given with features",
+                         "");
     }
     if (made->gaussian_ && spec.has("levels")) {
       return spec.refuse(Code::kUnknownOption, "levels", "left out with gaussian", to_text(spec.number("levels")));

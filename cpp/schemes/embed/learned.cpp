@@ -26,37 +26,80 @@ namespace posenc {
 namespace {
 
 constexpr Param kParams[] = {
-    {.name = "length", .kind = Kind::kInteger, .sentence = "Rows N; a table given has its own.", .fallback = kNone,
-     .min = 1, .max = 16777216, .shown = 64, .shown_min = 8, .shown_max = 512, .shown_log = true},
-    {.name = "dim", .kind = Kind::kInteger, .sentence = "Columns d; a table given has its own.", .fallback = kNone,
-     .min = 1, .max = 65536, .shown = 64, .shown_min = 2, .shown_max = 128},
-    {.name = "table", .kind = Kind::kTable, .sentence = "The rows; in their place length, dim, seed and std make some.",
-     .shape = "[length, dim]", .differentiable = true},
-    {.name = "seed", .kind = Kind::kInteger, .sentence = "Seed of the rows where no table is given.", .fallback = 0,
-     .min = 0, .max = 9007199254740991.0},
-    {.name = "std", .kind = Kind::kReal, .sentence = "Standard deviation of the rows where no table is given.",
-     .fallback = 0.02, .min = 0, .max = 1e6, .shown_min = 0.01, .shown_max = 1, .shown_log = true},
-    {.name = "outOfRange", .kind = Kind::kChoice, .sentence = "What a position outside the table means.", .fallback = 0,
+    {.name = "length",
+     .kind = Kind::kInteger,
+     .sentence = "Rows N; a table given has its own.",
+     .fallback = kNone,
+     .min = 1,
+     .max = 16777216,
+     .shown = 64,
+     .shown_min = 8,
+     .shown_max = 512,
+     .shown_log = true},
+    {.name = "dim",
+     .kind = Kind::kInteger,
+     .sentence = "Columns d; a table given has its own.",
+     .fallback = kNone,
+     .min = 1,
+     .max = 65536,
+     .shown = 64,
+     .shown_min = 2,
+     .shown_max = 128},
+    {.name = "table",
+     .kind = Kind::kTable,
+     .sentence = "The rows; in their place length, dim, seed and std make some.",
+     .shape = "[length, dim]",
+     .differentiable = true},
+    {.name = "seed",
+     .kind = Kind::kInteger,
+     .sentence = "Seed of the rows where no table is given.",
+     .fallback = 0,
+     .min = 0,
+     .max = 9007199254740991.0},
+    {.name = "std",
+     .kind = Kind::kReal,
+     .sentence = "Standard deviation of the rows where no table is given.",
+     .fallback = 0.02,
+     .min = 0,
+     .max = 1e6,
+     .shown_min = 0.01,
+     .shown_max = 1,
+     .shown_log = true},
+    {.name = "outOfRange",
+     .kind = Kind::kChoice,
+     .sentence = "What a position outside the table means.",
+     .fallback = 0,
      .choices = "error|wrap|clamp|interpolate"},
-    {.name = "corners", .kind = Kind::kChoice, .sentence = "Where rows lie when they are spread over a longer call.",
-     .fallback = 0, .choices = "align|half-pixel", .where = "outOfRange", .taken_by = "interpolate"},
-    {.name = "grid", .kind = Kind::kList, .sentence = "Height and width of a table of a grid, for positions of two axes.",
-     .min = 1, .max = 16777216, .shape = "[2]"},
+    {.name = "corners",
+     .kind = Kind::kChoice,
+     .sentence = "Where rows lie when they are spread over a longer call.",
+     .fallback = 0,
+     .choices = "align|half-pixel",
+     .where = "outOfRange",
+     .taken_by = "interpolate"},
+    {.name = "grid",
+     .kind = Kind::kList,
+     .sentence = "Height and width of a table of a grid, for positions of two axes.",
+     .min = 1,
+     .max = 16777216,
+     .shape = "[2]"},
 };
 
 enum OutOfRange { kError, kWrap, kClamp, kInterpolate };
 
 bool never_ends(const Spec& spec) { return spec.choice("outOfRange") != kError; }
 bool drawn_and_spread(const Spec& spec) {
-  return spec.choice("outOfRange") == kInterpolate && spec.choice("corners") == 0 && !spec.has("table") && !spec.has("grid") &&
-         spec.number("length") >= 2 && spec.number("dim") >= 2 && spec.number("std") > 0;
+  return spec.choice("outOfRange") == kInterpolate && spec.choice("corners") == 0 && !spec.has("table") &&
+         !spec.has("grid") && spec.number("length") >= 2 && spec.number("dim") >= 2 && spec.number("std") > 0;
 }
 
 constexpr char kNeverEnds[] = "outOfRange is not \"error\"";
 constexpr Claim kClaims[] = {
     {.law = Law::kBounded, .when = kNeverEnds, .holds = never_ends},
-    {.law = Law::kInjective, .when = "two or more drawn rows of two or more columns are spread over the call, corners aligned",
-     .holds = drawn_and_spread, .length = 4096},
+    {.law = Law::kInjective,
+     .when = "two or more drawn rows of two or more columns are spread over the call, corners aligned",
+     .holds = drawn_and_spread,
+     .length = 4096},
     {.law = Law::kExtrapolates, .when = kNeverEnds, .holds = never_ends},
 };
 
@@ -76,7 +119,8 @@ class Learned final : public Embed {
     const Table& grid = spec.table("grid");
     double rows = spec.number("length"), columns = spec.number("dim");
     if (grid.given) {
-      if (grid.size() != 2 || grid.reals[0] != std::floor(grid.reals[0]) || grid.reals[1] != std::floor(grid.reals[1])) {
+      if (grid.size() != 2 || grid.reals[0] != std::floor(grid.reals[0]) ||
+          grid.reals[1] != std::floor(grid.reals[1])) {
         return spec.refuse(Code::kShapeMismatch, "grid", "[height, width], two whole numbers", shape_text(grid));
       }
       const double cells = grid.reals[0] * grid.reals[1];
@@ -91,8 +135,10 @@ class Learned final : public Embed {
       const bool fits = table.rank == 2 && table.shape[0] > 0 && table.shape[1] > 0;
       if (!fits || (rows == rows && static_cast<double>(table.shape[0]) != rows) ||
           (columns == columns && static_cast<double>(table.shape[1]) != columns)) {
-        const std::string first = rows == rows ? to_text(rows) : "length", second = columns == columns ? to_text(columns) : "dim";
-        return spec.refuse(Code::kShapeMismatch, "table", "of shape [" + first + ", " + second + "]", shape_text(table));
+        const std::string first = rows == rows ? to_text(rows) : "length",
+                          second = columns == columns ? to_text(columns) : "dim";
+        return spec.refuse(Code::kShapeMismatch, "table", "of shape [" + first + ", " + second + "]",
+                           shape_text(table));
       }
       rows = static_cast<double>(table.shape[0]);
       columns = static_cast<double>(table.shape[1]);
@@ -103,8 +149,9 @@ class Learned final : public Embed {
         return spec.refuse(Code::kMissingOption, name, "given where no table is", "");
       }
       if (rows * columns > kMaxTable) {
-        return spec.refuse(Code::kTooLarge, "length", "at most " + to_text(std::floor(kMaxTable / columns)) +
-                           " for rows of " + to_text(columns), to_text(rows));
+        return spec.refuse(Code::kTooLarge, "length",
+                           "at most " + to_text(std::floor(kMaxTable / columns)) + " for rows of " + to_text(columns),
+                           to_text(rows));
       }
       made->own_.resize(static_cast<std::size_t>(rows * columns));
       fill_normal(std::span<float>(made->own_), static_cast<std::uint64_t>(spec.number("seed")), 0, 0,
@@ -213,7 +260,8 @@ constinit const Descriptor schemes::embed_learned = {
     .title = "Learned",
     .summary = "A trained row for each position: free in form, with nothing to say beyond its last row.",
     .formula = R"(p(t) = E_t,\quad E \in \mathbb{R}^{N \times d})",
-    .reference = "Gehring et al. 2017, Convolutional Sequence to Sequence Learning, section 3.1; Devlin et al. 2019, BERT",
+    .reference =
+        "Gehring et al. 2017, Convolutional Sequence to Sequence Learning, section 3.1; Devlin et al. 2019, BERT",
     .params = kParams,
     .claims = kClaims,
     .make = Learned::make,

@@ -3,11 +3,14 @@
 //   p(y, x) = [ code(first axis), code(second axis) ],   code(t): sines and cosines of t base^(-2i/D)
 //
 // Styles, each as its reference code has it; D = d / axes columns an axis, d with combine "add":
-//   mae       the COLUMN (axis 1) first, then the row; each code all sines, then all cosines (He et al. 2022, whose code
+//   mae       the COLUMN (axis 1) first, then the row; each code all sines, then all cosines (He et al. 2022, whose
+//   code
 //             calls the first half emb_h; facebookresearch/mae #18, #67, #218, diffusers PR #10877). d divisible by 4.
-//   detr      the row first; sine beside cosine; cells count from 1, or with a mask by the cells that are there; normalize
+//   detr      the row first; sine beside cosine; cells count from 1, or with a mask by the cells that are there;
+//   normalize
 //             divides by the last count and multiplies by `scale` (Carion et al. 2020). d divisible by 4.
-//   multidim  axis 0 first; sine beside cosine; D = 2 ceil(d / 2 axes), the last columns cut (tatp22, also in 1-D and 3-D).
+//   multidim  axis 0 first; sine beside cosine; D = 2 ceil(d / 2 axes), the last columns cut (tatp22, also in 1-D and
+//   3-D).
 // Good at: images, no parameter, any size. Fails: offsets along a diagonal are no rotation of one code.
 #include "kernels/sincos.h"
 #include "schemes/registry.h"
@@ -17,27 +20,83 @@ namespace posenc {
 namespace {
 
 constexpr Param kParams[] = {
-    {.name = "dim", .kind = Kind::kInteger, .sentence = "Columns d of the table.", .min = 2, .max = 65536,
-     .required = true, .shown = 64, .shown_min = 4, .shown_max = 128, .shown_step = 4},
-    {.name = "base", .kind = Kind::kReal, .sentence = "Base of the wavelengths.", .fallback = 10000, .min = 1e-12,
-     .max = 1e12, .shown_min = 2, .shown_max = 1000000, .shown_log = true},
-    {.name = "style", .kind = Kind::kChoice, .sentence = "Whose order of axes and columns.", .fallback = 0,
+    {.name = "dim",
+     .kind = Kind::kInteger,
+     .sentence = "Columns d of the table.",
+     .min = 2,
+     .max = 65536,
+     .required = true,
+     .shown = 64,
+     .shown_min = 4,
+     .shown_max = 128,
+     .shown_step = 4},
+    {.name = "base",
+     .kind = Kind::kReal,
+     .sentence = "Base of the wavelengths.",
+     .fallback = 10000,
+     .min = 1e-12,
+     .max = 1e12,
+     .shown_min = 2,
+     .shown_max = 1000000,
+     .shown_log = true},
+    {.name = "style",
+     .kind = Kind::kChoice,
+     .sentence = "Whose order of axes and columns.",
+     .fallback = 0,
      .choices = "mae|detr|multidim"},
-    {.name = "axes", .kind = Kind::kInteger, .sentence = "Axes of positions.", .fallback = 2, .min = 1, .max = 3,
-     .where = "style", .taken_by = "multidim", .shown_min = 1, .shown_max = 3},
-    {.name = "combine", .kind = Kind::kChoice, .sentence = "Codes side by side, or each of all columns and summed.",
-     .fallback = 0, .choices = "concat|add"},
-    {.name = "normalize", .kind = Kind::kFlag, .sentence = "Divides a count by the last one and multiplies by scale.",
-     .fallback = 0, .where = "style", .taken_by = "detr"},
-    {.name = "scale", .kind = Kind::kReal, .sentence = "Where normalised counts end, in radians.",
-     .fallback = 6.283185307179586, .min = 1e-6, .max = 1e6, .where = "style", .taken_by = "detr"},
-    {.name = "eps", .kind = Kind::kReal, .sentence = "Added to the last count before dividing.", .fallback = 1e-6,
-     .min = 0, .max = 1, .where = "style", .taken_by = "detr"},
-    {.name = "mask", .kind = Kind::kTable, .sentence = "1 where a cell is there, 0 where it is padding; counts skip it.",
-     .shape = "[height, width]", .where = "style", .taken_by = "detr"},
-    {.name = "grid", .kind = Kind::kList,
-     .sentence = "Height and width to normalise by; by default those of the call's positions.", .min = 1, .max = 1e9,
-     .shape = "[2]", .where = "style", .taken_by = "detr", .shown_min = 1, .shown_max = 64},
+    {.name = "axes",
+     .kind = Kind::kInteger,
+     .sentence = "Axes of positions.",
+     .fallback = 2,
+     .min = 1,
+     .max = 3,
+     .where = "style",
+     .taken_by = "multidim",
+     .shown_min = 1,
+     .shown_max = 3},
+    {.name = "combine",
+     .kind = Kind::kChoice,
+     .sentence = "Codes side by side, or each of all columns and summed.",
+     .fallback = 0,
+     .choices = "concat|add"},
+    {.name = "normalize",
+     .kind = Kind::kFlag,
+     .sentence = "Divides a count by the last one and multiplies by scale.",
+     .fallback = 0,
+     .where = "style",
+     .taken_by = "detr"},
+    {.name = "scale",
+     .kind = Kind::kReal,
+     .sentence = "Where normalised counts end, in radians.",
+     .fallback = 6.283185307179586,
+     .min = 1e-6,
+     .max = 1e6,
+     .where = "style",
+     .taken_by = "detr"},
+    {.name = "eps",
+     .kind = Kind::kReal,
+     .sentence = "Added to the last count before dividing.",
+     .fallback = 1e-6,
+     .min = 0,
+     .max = 1,
+     .where = "style",
+     .taken_by = "detr"},
+    {.name = "mask",
+     .kind = Kind::kTable,
+     .sentence = "1 where a cell is there, 0 where it is padding; counts skip it.",
+     .shape = "[height, width]",
+     .where = "style",
+     .taken_by = "detr"},
+    {.name = "grid",
+     .kind = Kind::kList,
+     .sentence = "Height and width to normalise by; by default those of the call's positions.",
+     .min = 1,
+     .max = 1e9,
+     .shape = "[2]",
+     .where = "style",
+     .taken_by = "detr",
+     .shown_min = 1,
+     .shown_max = 64},
 };
 
 bool masked(const Spec& spec) { return spec.has("mask"); }
@@ -54,10 +113,14 @@ bool distinct(const Spec& spec) {
 }
 
 constexpr Claim kClaims[] = {
-    {.law = Law::kShiftInvariant, .when = "every sine has its cosine and nothing is normalised or masked", .holds = plain},
+    {.law = Law::kShiftInvariant,
+     .when = "every sine has its cosine and nothing is normalised or masked",
+     .holds = plain},
     {.law = Law::kBounded, .when = "no mask is given", .holds = unmasked},
-    {.law = Law::kInjective, .when = "no mask is given, nor a grid by which one frequency an axis is normalised",
-     .holds = distinct, .length = 4096},
+    {.law = Law::kInjective,
+     .when = "no mask is given, nor a grid by which one frequency an axis is normalised",
+     .holds = distinct,
+     .length = 4096},
     {.law = Law::kExtrapolates, .when = "no mask is given", .holds = unmasked},
 };
 
@@ -76,8 +139,8 @@ class Sinusoidal2d final : public Embed {
     }
     made->columns_ = static_cast<std::size_t>(dim);
     made->share_ = 2 * static_cast<std::size_t>((dim + 2 * parts - 1) / (2 * parts));
-    made->frequencies_ = Frequencies::power_law(spec.number("base"), static_cast<std::int64_t>(made->share_),
-                                                made->share_ / 2);
+    made->frequencies_ =
+        Frequencies::power_law(spec.number("base"), static_cast<std::int64_t>(made->share_), made->share_ / 2);
     if (!made->detr_) {
       scheme = std::move(made);
       return ok();
@@ -93,7 +156,8 @@ class Sinusoidal2d final : public Embed {
     }
     const Table& mask = spec.table("mask");
     if (mask.given) {
-      if (mask.rank != 2 || mask.size() == 0) return spec.refuse(Code::kShapeMismatch, "mask", "of shape [height, width]", shape_text(mask));
+      if (mask.rank != 2 || mask.size() == 0)
+        return spec.refuse(Code::kShapeMismatch, "mask", "of shape [height, width]", shape_text(mask));
       const std::size_t height = mask.shape[0], width = mask.shape[1];
       made->width_ = width;
       // Running counts down the columns and along the rows; the last ones are the totals.

@@ -5,7 +5,8 @@
 // EVA-02 (Fang et al. 2023), Heo et al. 2024, "Rotary Position Embedding for Vision Transformer", torchtune's vision
 // encoder. The score depends on the offset along each axis.
 // Conventions:
-//   shares     d_a = 2 floor(d / 2 axes); the first axis in axisOrder takes what is left over (as Wan and Hunyuan do for
+//   shares     d_a = 2 floor(d / 2 axes); the first axis in axisOrder takes what is left over (as Wan and Hunyuan do
+//   for
 //              time: 64 columns and 3 axes give 24, 20, 20; other codes of the same models round differently).
 //   axisOrder  which axis takes the first pairs: by default axis 0 (the row of a grid). torchtune gives them to the
 //              column, [1, 0], and counts both from 1; the row of its class token is all zeros.
@@ -21,16 +22,44 @@ namespace posenc {
 namespace {
 
 constexpr Param kParams[] = {
-    {.name = "dim", .kind = Kind::kInteger, .sentence = "Width d of queries and keys, even.", .min = 2, .max = 65536,
-     .required = true, .shown = 64, .shown_min = 4, .shown_max = 128, .shown_step = 2},
-    {.name = "axes", .kind = Kind::kInteger, .sentence = "Axes of positions.", .fallback = 2, .min = 1, .max = 8,
-     .shown_min = 1, .shown_max = 3},
-    {.name = "base", .kind = Kind::kReal, .sentence = "Base of the wavelengths.", .fallback = 10000, .min = 1e-12,
-     .max = 1e12, .shown_min = 2, .shown_max = 1000000, .shown_log = true},
-    {.name = "layout", .kind = Kind::kChoice, .sentence = "Which columns make a pair: neighbours, or half the width apart.",
-     .fallback = 0, .choices = "interleaved|half"},
-    {.name = "axisOrder", .kind = Kind::kList, .sentence = "Axes in the order in which they take the pairs.", .min = 0,
-     .max = 7, .shape = "[axes]"},
+    {.name = "dim",
+     .kind = Kind::kInteger,
+     .sentence = "Width d of queries and keys, even.",
+     .min = 2,
+     .max = 65536,
+     .required = true,
+     .shown = 64,
+     .shown_min = 4,
+     .shown_max = 128,
+     .shown_step = 2},
+    {.name = "axes",
+     .kind = Kind::kInteger,
+     .sentence = "Axes of positions.",
+     .fallback = 2,
+     .min = 1,
+     .max = 8,
+     .shown_min = 1,
+     .shown_max = 3},
+    {.name = "base",
+     .kind = Kind::kReal,
+     .sentence = "Base of the wavelengths.",
+     .fallback = 10000,
+     .min = 1e-12,
+     .max = 1e12,
+     .shown_min = 2,
+     .shown_max = 1000000,
+     .shown_log = true},
+    {.name = "layout",
+     .kind = Kind::kChoice,
+     .sentence = "Which columns make a pair: neighbours, or half the width apart.",
+     .fallback = 0,
+     .choices = "interleaved|half"},
+    {.name = "axisOrder",
+     .kind = Kind::kList,
+     .sentence = "Axes in the order in which they take the pairs.",
+     .min = 0,
+     .max = 7,
+     .shape = "[axes]"},
 };
 
 constexpr Claim kClaims[] = {{Law::kShiftInvariant}, {Law::kIsometry},
@@ -57,8 +86,9 @@ class AxialRope final : public TurnedPairs {
       const double axis = order.given ? (static_cast<int>(order.size()) == axes ? order.reals[n] : -1) : n;
       const int whole = static_cast<int>(axis);
       if (whole != axis || whole < 0 || whole >= axes || (seen >> whole & 1) != 0) {
-        return spec.refuse(Code::kOutOfRange, "axisOrder", "each axis from 0 to " + to_text(axes - 1) + " once",
-                           order.size() == 0 ? "none" : to_text(order.reals[n < static_cast<int>(order.size()) ? n : 0]));
+        return spec.refuse(
+            Code::kOutOfRange, "axisOrder", "each axis from 0 to " + to_text(axes - 1) + " once",
+            order.size() == 0 ? "none" : to_text(order.reals[n < static_cast<int>(order.size()) ? n : 0]));
       }
       seen |= 1u << whole;
       const auto own = static_cast<std::size_t>(n == 0 ? first : share);

@@ -9,8 +9,8 @@
 //                interleaved true: axis a > 0 has pairs a, a + 3, a + 6, ... as many as its section says, axis 0 all
 //                others (Qwen3-VL: 24, 20, 20). By default sections in those proportions.
 //   layout       half pairs (i, i + d/2), as every published model; interleaved pairs columns (2i, 2i + 1).
-// Good at: text, images and video in one sequence. Fails: in runs, time has the fast pairs only and width the slow ones;
-// hence the interleaved kind.
+// Good at: text, images and video in one sequence. Fails: in runs, time has the fast pairs only and width the slow
+// ones; hence the interleaved kind.
 #include "schemes/registry.h"
 #include "schemes/rotate/turned_pairs.h"
 
@@ -19,17 +19,40 @@ namespace posenc {
 namespace {
 
 constexpr Param kParams[] = {
-    {.name = "dim", .kind = Kind::kInteger, .sentence = "Width d of queries and keys, even.", .min = 6, .max = 65536,
-     .required = true, .shown = 64, .shown_min = 8, .shown_max = 128, .shown_step = 2},
-    {.name = "base", .kind = Kind::kReal, .sentence = "Base of the wavelengths, rope_theta in configs.",
-     .fallback = 10000, .min = 1e-12, .max = 1e12, .shown_min = 2, .shown_max = 1000000, .shown_log = true},
-    {.name = "layout", .kind = Kind::kChoice,
-     .sentence = "Which columns make a pair: neighbours, or half the width apart (Qwen).", .fallback = 1,
+    {.name = "dim",
+     .kind = Kind::kInteger,
+     .sentence = "Width d of queries and keys, even.",
+     .min = 6,
+     .max = 65536,
+     .required = true,
+     .shown = 64,
+     .shown_min = 8,
+     .shown_max = 128,
+     .shown_step = 2},
+    {.name = "base",
+     .kind = Kind::kReal,
+     .sentence = "Base of the wavelengths, rope_theta in configs.",
+     .fallback = 10000,
+     .min = 1e-12,
+     .max = 1e12,
+     .shown_min = 2,
+     .shown_max = 1000000,
+     .shown_log = true},
+    {.name = "layout",
+     .kind = Kind::kChoice,
+     .sentence = "Which columns make a pair: neighbours, or half the width apart (Qwen).",
+     .fallback = 1,
      .choices = "interleaved|half"},
-    {.name = "sections", .kind = Kind::kList, .sentence = "Pairs of each axis, dim / 2 in all: time, height, width.",
-     .min = 0, .max = 32768, .shape = "[3]"},
-    {.name = "interleaved", .kind = Kind::kFlag,
-     .sentence = "Deals pairs to the axes in turn (Qwen3-VL), not in runs (Qwen2-VL).", .fallback = 0},
+    {.name = "sections",
+     .kind = Kind::kList,
+     .sentence = "Pairs of each axis, dim / 2 in all: time, height, width.",
+     .min = 0,
+     .max = 32768,
+     .shape = "[3]"},
+    {.name = "interleaved",
+     .kind = Kind::kFlag,
+     .sentence = "Deals pairs to the axes in turn (Qwen3-VL), not in runs (Qwen2-VL).",
+     .fallback = 0},
 };
 
 constexpr Claim kClaims[] = {{Law::kShiftInvariant}, {Law::kIsometry},
@@ -74,7 +97,8 @@ class Mrope final : public TurnedPairs {
         const std::size_t pair = interleaved ? a + static_cast<std::size_t>(n) * made->axes_ : next++;
         if (interleaved && a == 0) break;  // what the others leave
         if (pair >= pairs) {
-          return spec.refuse(Code::kOutOfRange, "sections", "short enough for pairs dealt in turn", to_text(sections[a]));
+          return spec.refuse(Code::kOutOfRange, "sections", "short enough for pairs dealt in turn",
+                             to_text(sections[a]));
         }
         axis_of[pair] = a;
       }

@@ -3,10 +3,10 @@
 // factor.
 //   linear          omega_i / s, the same as positions / s (Chen et al. 2023).
 //   ntk             base s^(d/(d - 2)): the fastest pair is kept, the slowest divided by s (bloc97 2023).
-//   dynamic         ntk with s L / M - (s - 1) in place of s beyond the trained length M, which changes with every call.
-//   dynamic-static  vLLM's reading of the same config: that at L = s M, whatever the call.
-//   qwen            ntk with 2^ceil(log2(L / M) + 1) - 1 beyond M (Qwen 1).
-//   yarn            a ramp over the pairs from omega_i to omega_i / s between betaFast and betaSlow turns in M (Peng et
+//   dynamic         ntk with s L / M - (s - 1) in place of s beyond the trained length M, which changes with every
+//   call. dynamic-static  vLLM's reading of the same config: that at L = s M, whatever the call. qwen            ntk
+//   with 2^ceil(log2(L / M) + 1) - 1 beyond M (Qwen 1). yarn            a ramp over the pairs from omega_i to omega_i /
+//   s between betaFast and betaSlow turns in M (Peng et
 //                   al. 2023); queries and keys times 0.1 ln s + 1.
 //   llama3          the same idea, the ramp over the turns themselves (Llama 3.1).
 //   longrope        omega_i / shortFactor_i up to M, omega_i / longFactor_i beyond (Ding et al. 2024, Phi-3); queries
@@ -33,7 +33,8 @@ std::vector<MultiFloat> exact(const Unscaled& unscaled) {
 // The pair, a real number, that makes `turns` turns in `length` positions.
 MultiFloat pair_of(const Unscaled& unscaled, double turns, double length) {
   const MultiFloat wavelength = MultiFloat(length) / MultiFloat(turns);
-  return MultiFloat(unscaled.dim) * log(wavelength / MultiFloat::pi().scaled(1)) / log(MultiFloat(unscaled.base)).scaled(1);
+  return MultiFloat(unscaled.dim) * log(wavelength / MultiFloat::pi().scaled(1)) /
+         log(MultiFloat(unscaled.base)).scaled(1);
 }
 
 // 0.1 m ln s + 1
@@ -86,8 +87,9 @@ Status Scaling::make(const Spec& spec, const Unscaled& unscaled, Scaling& scalin
   scaling.attention_factor_ = attention_factor(spec);
   std::vector<std::string>& notes = scaling.notes_;
   if (length_matters(spec)) {
-    notes.push_back("The frequencies change with the length of the call: keys turned and cached for a shorter one are "
-                    "stale, turn them again.");
+    notes.push_back(
+        "The frequencies change with the length of the call: keys turned and cached for a shorter one are "
+        "stale, turn them again.");
   }
   switch (rule) {
     case kDynamic:
@@ -97,7 +99,9 @@ Status Scaling::make(const Spec& spec, const Unscaled& unscaled, Scaling& scalin
     case kDynamicStatic:
       notes.push_back("vLLM's reading; Hugging Face computes the base for each length: \"dynamic\".");
       break;
-    case kQwen: scaling.trained_ = spec.number("scaling.trainLength"); break;
+    case kQwen:
+      scaling.trained_ = spec.number("scaling.trainLength");
+      break;
     case kYarn: {
       scaling.trained_ = spec.number("scaling.originalMaxPositionEmbeddings");
       scaling.fast_ = spec.number("scaling.betaFast");
@@ -117,8 +121,9 @@ Status Scaling::make(const Spec& spec, const Unscaled& unscaled, Scaling& scalin
         notes.push_back("softmaxScale is for the caller to multiply the scale of attention by, as DeepSeek does.");
       }
       if (m != 0 && all == 0) {
-        notes.push_back("mscale without mscaleAllDim: Hugging Face ignores it, DeepSeek's code multiplies by 0.1 mscale "
-                        "ln factor + 1; give attentionFactor for that.");
+        notes.push_back(
+            "mscale without mscaleAllDim: Hugging Face ignores it, DeepSeek's code multiplies by 0.1 mscale "
+            "ln factor + 1; give attentionFactor for that.");
       } else if (m != 0) {
         notes.push_back("attentionFactor is the ratio of the two mscales; some loaders take 0.1 ln factor + 1.");
       }
@@ -144,8 +149,9 @@ Status Scaling::make(const Spec& spec, const Unscaled& unscaled, Scaling& scalin
         }
         (name[8] == 's' ? scaling.short_ : scaling.long_).assign(list.reals, list.reals + list.size());
       }
-      notes.push_back("vLLM chooses the list once, by the longest length it serves; here, as in Hugging Face, the length "
-                      "of the call chooses.");
+      notes.push_back(
+          "vLLM chooses the list once, by the longest length it serves; here, as in Hugging Face, the length "
+          "of the call chooses.");
       break;
     case kProportional:
       scaling.partial_ = spec.number("scaling.partialRotaryFactor");
@@ -154,7 +160,8 @@ Status Scaling::make(const Spec& spec, const Unscaled& unscaled, Scaling& scalin
                            "large enough for one pair, " + to_text(2.0 / unscaled.dim), to_text(scaling.partial_));
       }
       break;
-    default: break;
+    default:
+      break;
   }
   return ok();
 }
@@ -163,16 +170,21 @@ Status Scaling::make(const Spec& spec, const Unscaled& unscaled, Scaling& scalin
 double Scaling::stretch(double length) const {
   const double over = length > trained_ ? length / trained_ : 1;
   switch (rule_) {
-    case kNtk: return factor_;
-    case kDynamic: return factor_ * over - (factor_ - 1);
-    case kDynamicStatic: return factor_ * factor_ - (factor_ - 1);
+    case kNtk:
+      return factor_;
+    case kDynamic:
+      return factor_ * over - (factor_ - 1);
+    case kDynamicStatic:
+      return factor_ * factor_ - (factor_ - 1);
     case kQwen: {
       double power = 1;
       while (power < over) power *= 2;
       return 2 * power - 1;
     }
-    case kLongrope: return length > trained_ ? 2 : 1;
-    default: return 1;
+    case kLongrope:
+      return length > trained_ ? 2 : 1;
+    default:
+      return 1;
   }
 }
 
@@ -193,8 +205,8 @@ void Scaling::settle(double stretch, Turning& turning) const {
   std::vector<Band> bands(pairs, Band::kKept);
   double base = unscaled_.base, low = kNone, high = kNone;
   if (rule_ == kNoRule || (rule_ >= kNtk && rule_ <= kQwen && stretch == 1)) {
-    turning.frequencies = unscaled_.list.empty() ? Frequencies::power_law(base, unscaled_.dim, pairs)
-                                                 : Frequencies::list(unscaled_.list);
+    turning.frequencies =
+        unscaled_.list.empty() ? Frequencies::power_law(base, unscaled_.dim, pairs) : Frequencies::list(unscaled_.list);
   } else if (rule_ >= kNtk && rule_ <= kQwen) {
     const MultiFloat exponent = MultiFloat(unscaled_.dim) / MultiFloat(unscaled_.dim - 2);
     const MultiFloat new_base = MultiFloat(base) * pow(MultiFloat(stretch), exponent);

@@ -2,6 +2,10 @@
 // A new rule is a choice at the end of kScalingType, its params, and a function in scaling.cpp.
 #pragma once
 
+#include <array>
+#include <iterator>
+#include <memory>
+#include <string>
 #include <vector>
 
 #include "kernels/frequencies.h"
@@ -12,81 +16,182 @@ namespace posenc {
 
 // Params of every scheme that can be scaled; they stand together at the end of its list.
 inline constexpr Param kScalingType = {
-    .name = "scaling.type", .kind = Kind::kChoice,
-    .sentence = "Rule that stretches the wavelengths beyond the trained length.", .fallback = 0,
+    .name = "scaling.type",
+    .kind = Kind::kChoice,
+    .sentence = "Rule that stretches the wavelengths beyond the trained length.",
+    .fallback = 0,
     .choices = "none|linear|ntk|dynamic|dynamic-static|qwen|yarn|llama3|longrope|proportional"};
-inline constexpr Param kScalingFactor = {
-    .name = "scaling.factor", .kind = Kind::kReal, .sentence = "How many times the trained length is to be reached.",
-    .fallback = kNone, .min = 1, .max = 1e6, .where = "scaling.type",
-    .needed_by = "linear|ntk|dynamic|dynamic-static|yarn|llama3", .taken_by = "longrope|proportional", .shown = 4,
-    .shown_min = 1, .shown_max = 32, .shown_log = true};
-inline constexpr Param kScalingMaxPositions = {
-    .name = "scaling.maxPositionEmbeddings", .kind = Kind::kInteger,
-    .sentence = "Trained length; the frequencies stay up to it.", .fallback = kNone, .min = 1, .max = 1e9,
-    .where = "scaling.type", .needed_by = "dynamic", .taken_by = "dynamic-static", .shown = 2048, .shown_min = 256,
-    .shown_max = 8192, .shown_log = true};
-inline constexpr Param kScalingTrainLength = {
-    .name = "scaling.trainLength", .kind = Kind::kInteger, .sentence = "Trained length, seq_length in Qwen's configs.",
-    .fallback = kNone, .min = 1, .max = 1e9, .where = "scaling.type", .needed_by = "qwen", .shown = 2048,
-    .shown_min = 256, .shown_max = 8192, .shown_log = true};
-inline constexpr Param kScalingOriginalLength = {
-    .name = "scaling.originalMaxPositionEmbeddings", .kind = Kind::kInteger,
-    .sentence = "Trained length before the extension.", .fallback = kNone, .min = 2, .max = 1e9,
-    .where = "scaling.type", .needed_by = "yarn|llama3|longrope", .shown = 2048, .shown_min = 256, .shown_max = 8192,
-    .shown_log = true};
-inline constexpr Param kScalingBetaFast = {
-    .name = "scaling.betaFast", .kind = Kind::kReal, .sentence = "Pairs of more turns in the trained length are kept.",
-    .fallback = 32, .min = 1e-6, .max = 1e6, .where = "scaling.type", .taken_by = "yarn"};
+inline constexpr Param kScalingFactor = {.name = "scaling.factor",
+                                         .kind = Kind::kReal,
+                                         .sentence = "How many times the trained length is to be reached.",
+                                         .fallback = kNone,
+                                         .min = 1,
+                                         .max = 1e6,
+                                         .where = "scaling.type",
+                                         .needed_by = "linear|ntk|dynamic|dynamic-static|yarn|llama3",
+                                         .taken_by = "longrope|proportional",
+                                         .shown = 4,
+                                         .shown_min = 1,
+                                         .shown_max = 32,
+                                         .shown_log = true};
+inline constexpr Param kScalingMaxPositions = {.name = "scaling.maxPositionEmbeddings",
+                                               .kind = Kind::kInteger,
+                                               .sentence = "Trained length; the frequencies stay up to it.",
+                                               .fallback = kNone,
+                                               .min = 1,
+                                               .max = 1e9,
+                                               .where = "scaling.type",
+                                               .needed_by = "dynamic",
+                                               .taken_by = "dynamic-static",
+                                               .shown = 2048,
+                                               .shown_min = 256,
+                                               .shown_max = 8192,
+                                               .shown_log = true};
+inline constexpr Param kScalingTrainLength = {.name = "scaling.trainLength",
+                                              .kind = Kind::kInteger,
+                                              .sentence = "Trained length, seq_length in Qwen's configs.",
+                                              .fallback = kNone,
+                                              .min = 1,
+                                              .max = 1e9,
+                                              .where = "scaling.type",
+                                              .needed_by = "qwen",
+                                              .shown = 2048,
+                                              .shown_min = 256,
+                                              .shown_max = 8192,
+                                              .shown_log = true};
+inline constexpr Param kScalingOriginalLength = {.name = "scaling.originalMaxPositionEmbeddings",
+                                                 .kind = Kind::kInteger,
+                                                 .sentence = "Trained length before the extension.",
+                                                 .fallback = kNone,
+                                                 .min = 2,
+                                                 .max = 1e9,
+                                                 .where = "scaling.type",
+                                                 .needed_by = "yarn|llama3|longrope",
+                                                 .shown = 2048,
+                                                 .shown_min = 256,
+                                                 .shown_max = 8192,
+                                                 .shown_log = true};
+inline constexpr Param kScalingBetaFast = {.name = "scaling.betaFast",
+                                           .kind = Kind::kReal,
+                                           .sentence = "Pairs of more turns in the trained length are kept.",
+                                           .fallback = 32,
+                                           .min = 1e-6,
+                                           .max = 1e6,
+                                           .where = "scaling.type",
+                                           .taken_by = "yarn"};
 inline constexpr Param kScalingBetaSlow = {
-    .name = "scaling.betaSlow", .kind = Kind::kReal,
-    .sentence = "Pairs of fewer turns in the trained length are divided by the factor.", .fallback = 1, .min = 1e-6,
-    .max = 1e6, .where = "scaling.type", .taken_by = "yarn"};
-inline constexpr Param kScalingAttentionFactor = {
-    .name = "scaling.attentionFactor", .kind = Kind::kReal,
-    .sentence = "Factor of queries and keys, in place of the rule's own.", .fallback = kNone, .min = 1e-3, .max = 1e3,
-    .where = "scaling.type", .taken_by = "yarn|longrope"};
+    .name = "scaling.betaSlow",
+    .kind = Kind::kReal,
+    .sentence = "Pairs of fewer turns in the trained length are divided by the factor.",
+    .fallback = 1,
+    .min = 1e-6,
+    .max = 1e6,
+    .where = "scaling.type",
+    .taken_by = "yarn"};
+inline constexpr Param kScalingAttentionFactor = {.name = "scaling.attentionFactor",
+                                                  .kind = Kind::kReal,
+                                                  .sentence = "Factor of queries and keys, in place of the rule's own.",
+                                                  .fallback = kNone,
+                                                  .min = 1e-3,
+                                                  .max = 1e3,
+                                                  .where = "scaling.type",
+                                                  .taken_by = "yarn|longrope"};
 inline constexpr Param kScalingMscale = {
-    .name = "scaling.mscale", .kind = Kind::kReal,
+    .name = "scaling.mscale",
+    .kind = Kind::kReal,
     .sentence = "DeepSeek's: multiplies the logarithm in the factor of queries and keys; with mscaleAllDim.",
-    .fallback = kNone, .min = 0, .max = 100, .where = "scaling.type", .taken_by = "yarn"};
+    .fallback = kNone,
+    .min = 0,
+    .max = 100,
+    .where = "scaling.type",
+    .taken_by = "yarn"};
 inline constexpr Param kScalingMscaleAllDim = {
-    .name = "scaling.mscaleAllDim", .kind = Kind::kReal,
+    .name = "scaling.mscaleAllDim",
+    .kind = Kind::kReal,
     .sentence = "DeepSeek's: divides that factor again, and multiplies the softmax scale by its square.",
-    .fallback = kNone, .min = 0, .max = 100, .where = "scaling.type", .taken_by = "yarn"};
+    .fallback = kNone,
+    .min = 0,
+    .max = 100,
+    .where = "scaling.type",
+    .taken_by = "yarn"};
 inline constexpr Param kScalingTruncate = {
-    .name = "scaling.truncate", .kind = Kind::kFlag,
-    .sentence = "Rounds the ends of the ramp outwards to whole pairs; gpt-oss does not.", .fallback = 1,
-    .where = "scaling.type", .taken_by = "yarn"};
+    .name = "scaling.truncate",
+    .kind = Kind::kFlag,
+    .sentence = "Rounds the ends of the ramp outwards to whole pairs; gpt-oss does not.",
+    .fallback = 1,
+    .where = "scaling.type",
+    .taken_by = "yarn"};
 inline constexpr Param kScalingLowFreqFactor = {
-    .name = "scaling.lowFreqFactor", .kind = Kind::kReal,
-    .sentence = "Pairs of fewer turns in the trained length are divided by the factor.", .fallback = kNone,
-    .min = 1e-6, .max = 1e6, .where = "scaling.type", .needed_by = "llama3", .shown = 1, .shown_min = 0.5,
+    .name = "scaling.lowFreqFactor",
+    .kind = Kind::kReal,
+    .sentence = "Pairs of fewer turns in the trained length are divided by the factor.",
+    .fallback = kNone,
+    .min = 1e-6,
+    .max = 1e6,
+    .where = "scaling.type",
+    .needed_by = "llama3",
+    .shown = 1,
+    .shown_min = 0.5,
     .shown_max = 2};
 inline constexpr Param kScalingHighFreqFactor = {
-    .name = "scaling.highFreqFactor", .kind = Kind::kReal,
-    .sentence = "Pairs of more turns in the trained length are kept; above lowFreqFactor.", .fallback = kNone,
-    .min = 1e-6, .max = 1e6, .where = "scaling.type", .needed_by = "llama3", .shown = 4, .shown_min = 2.5,
+    .name = "scaling.highFreqFactor",
+    .kind = Kind::kReal,
+    .sentence = "Pairs of more turns in the trained length are kept; above lowFreqFactor.",
+    .fallback = kNone,
+    .min = 1e-6,
+    .max = 1e6,
+    .where = "scaling.type",
+    .needed_by = "llama3",
+    .shown = 4,
+    .shown_min = 2.5,
     .shown_max = 16};
-inline constexpr Param kScalingShortFactor = {
-    .name = "scaling.shortFactor", .kind = Kind::kList,
-    .sentence = "Divisor of each pair's frequency up to the trained length.", .min = 1e-6, .max = 1e9,
-    .shape = "[rotaryDim / 2]", .where = "scaling.type", .needed_by = "longrope", .shown_min = 1, .shown_max = 4};
-inline constexpr Param kScalingLongFactor = {
-    .name = "scaling.longFactor", .kind = Kind::kList,
-    .sentence = "Divisor of each pair's frequency beyond the trained length.", .min = 1e-6, .max = 1e9,
-    .shape = "[rotaryDim / 2]", .where = "scaling.type", .needed_by = "longrope", .shown_min = 4, .shown_max = 64};
+inline constexpr Param kScalingShortFactor = {.name = "scaling.shortFactor",
+                                              .kind = Kind::kList,
+                                              .sentence = "Divisor of each pair's frequency up to the trained length.",
+                                              .min = 1e-6,
+                                              .max = 1e9,
+                                              .shape = "[rotaryDim / 2]",
+                                              .where = "scaling.type",
+                                              .needed_by = "longrope",
+                                              .shown_min = 1,
+                                              .shown_max = 4};
+inline constexpr Param kScalingLongFactor = {.name = "scaling.longFactor",
+                                             .kind = Kind::kList,
+                                             .sentence = "Divisor of each pair's frequency beyond the trained length.",
+                                             .min = 1e-6,
+                                             .max = 1e9,
+                                             .shape = "[rotaryDim / 2]",
+                                             .where = "scaling.type",
+                                             .needed_by = "longrope",
+                                             .shown_min = 4,
+                                             .shown_max = 64};
 inline constexpr Param kScalingPartial = {
-    .name = "scaling.partialRotaryFactor", .kind = Kind::kReal,
+    .name = "scaling.partialRotaryFactor",
+    .kind = Kind::kReal,
     .sentence = "Share of the pairs that turn, the fastest ones; the exponents stay those of the whole width.",
-    .fallback = kNone, .min = 0, .max = 1, .above_min = true, .where = "scaling.type", .needed_by = "proportional",
-    .shown = 0.25, .shown_min = 0.125, .shown_max = 1};
+    .fallback = kNone,
+    .min = 0,
+    .max = 1,
+    .above_min = true,
+    .where = "scaling.type",
+    .needed_by = "proportional",
+    .shown = 0.25,
+    .shown_min = 0.125,
+    .shown_max = 1};
 
-// Every param of scaling, for the end of a scheme's list.
-#define POSENC_SCALING_PARAMS                                                                                     \
-  kScalingType, kScalingFactor, kScalingMaxPositions, kScalingTrainLength, kScalingOriginalLength,               \
-      kScalingBetaFast, kScalingBetaSlow, kScalingAttentionFactor, kScalingMscale, kScalingMscaleAllDim,         \
-      kScalingTruncate, kScalingLowFreqFactor, kScalingHighFreqFactor, kScalingShortFactor, kScalingLongFactor,  \
-      kScalingPartial
+inline constexpr Param kScalingParams[] = {
+    kScalingType,           kScalingFactor,       kScalingMaxPositions, kScalingTrainLength,
+    kScalingOriginalLength, kScalingBetaFast,     kScalingBetaSlow,     kScalingAttentionFactor,
+    kScalingMscale,         kScalingMscaleAllDim, kScalingTruncate,     kScalingLowFreqFactor,
+    kScalingHighFreqFactor, kScalingShortFactor,  kScalingLongFactor,   kScalingPartial};
+
+// The params of a scheme with those of scaling behind them.
+template <std::size_t kOwn>
+constexpr auto with_scaling(const Param (&own)[kOwn]) {
+  std::array<Param, kOwn + std::size(kScalingParams)> all{};
+  for (std::size_t i = 0; i < all.size(); ++i) all[i] = i < kOwn ? own[i] : kScalingParams[i - kOwn];
+  return all;
+}
 
 // Frequencies before any rule: base^(-2i/dim) for i < dim/2, or a list of dim/2 of them.
 struct Unscaled {
@@ -112,7 +217,7 @@ class Scaling {
   const Turning& at(double length) const;
 
   // The claims of a scheme hang on these.
-  static bool length_matters(const Spec& spec);     // dynamic, qwen, longrope
+  static bool length_matters(const Spec& spec);      // dynamic, qwen, longrope
   static double attention_factor(const Spec& spec);  // what queries and keys are multiplied by
 
  private:

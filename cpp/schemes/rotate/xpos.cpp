@@ -3,12 +3,11 @@
 //   q_i: turned by t omega_i and times zeta_i^(t/s),   k_i: turned and times zeta_i^(-t/s),   s = scaleBase,
 //   zeta_i = (2i + 0.4 d) / (1.4 d),   so that pair i of a score has zeta_i^((m - n)/s)
 //
-// Sun et al. 2022, "A Length-Extrapolatable Transformer", section 2.2 and torchscale. A model looks back only: ahead the
-// same factor grows.
-// Conventions: positions from any origin give the same scores (torchscale and lucidrains count from the middle); alone
-// they are about 0 here, and in attention about the middle of each block of keys, where nothing leaves float32. layout
-// interleaved is torchscale's.
-// Good at: causal attention beyond the trained length. Fails: without a causal mask; rotate() alone far from 0.
+// Sun et al. 2022, "A Length-Extrapolatable Transformer", section 2.2 and torchscale. A model looks back only: ahead
+// the same factor grows. Conventions: positions from any origin give the same scores (torchscale and lucidrains count
+// from the middle); alone they are about 0 here, and in attention about the middle of each block of keys, where nothing
+// leaves float32. layout interleaved is torchscale's. Good at: causal attention beyond the trained length. Fails:
+// without a causal mask; rotate() alone far from 0.
 #include "kernels/pair_rotation.h"
 #include "kernels/sincos.h"
 #include "schemes/frequency_report.h"
@@ -20,20 +19,43 @@ namespace posenc {
 namespace {
 
 constexpr Param kParams[] = {
-    {.name = "dim", .kind = Kind::kInteger, .sentence = "Width d of queries and keys, even.", .min = 2, .max = 65536,
-     .required = true, .shown = 64, .shown_min = 2, .shown_max = 128, .shown_step = 2},
-    {.name = "base", .kind = Kind::kReal, .sentence = "Base of the wavelengths.", .fallback = 10000, .min = 1e-12,
-     .max = 1e12, .shown_min = 2, .shown_max = 1000000, .shown_log = true},
-    {.name = "scaleBase", .kind = Kind::kReal, .sentence = "Distance s over which pair i decays by zeta_i.",
-     .fallback = 512, .min = 1, .max = 1e13, .shown_min = 128, .shown_max = 4096, .shown_log = true},
-    {.name = "layout", .kind = Kind::kChoice, .sentence = "Which columns make a pair: neighbours, or half the width apart.",
-     .fallback = 0, .choices = "interleaved|half"},
+    {.name = "dim",
+     .kind = Kind::kInteger,
+     .sentence = "Width d of queries and keys, even.",
+     .min = 2,
+     .max = 65536,
+     .required = true,
+     .shown = 64,
+     .shown_min = 2,
+     .shown_max = 128,
+     .shown_step = 2},
+    {.name = "base",
+     .kind = Kind::kReal,
+     .sentence = "Base of the wavelengths.",
+     .fallback = 10000,
+     .min = 1e-12,
+     .max = 1e12,
+     .shown_min = 2,
+     .shown_max = 1000000,
+     .shown_log = true},
+    {.name = "scaleBase",
+     .kind = Kind::kReal,
+     .sentence = "Distance s over which pair i decays by zeta_i.",
+     .fallback = 512,
+     .min = 1,
+     .max = 1e13,
+     .shown_min = 128,
+     .shown_max = 4096,
+     .shown_log = true},
+    {.name = "layout",
+     .kind = Kind::kChoice,
+     .sentence = "Which columns make a pair: neighbours, or half the width apart.",
+     .fallback = 0,
+     .choices = "interleaved|half"},
 };
 
-constexpr Claim kClaims[] = {{Law::kShiftInvariant},
-                             {.law = Law::kInjective, .length = 4096},
-                             {Law::kExtrapolates},
-                             {Law::kIdentityAtZero}};
+constexpr Claim kClaims[] = {
+    {Law::kShiftInvariant}, {.law = Law::kInjective, .length = 4096}, {Law::kExtrapolates}, {Law::kIdentityAtZero}};
 
 class Xpos final : public Rotate {
  public:
@@ -103,9 +125,9 @@ class Xpos final : public Rotate {
           // What vanishes beside a far block of keys is no loss; alone it would be.
           if (exponent > kMostLog || (alone && exponent < -kMostLog)) {
             return refuse(Code::kOutOfRange, name(), "positions",
-                          "within " + to_text(static_cast<double>(static_cast<int>(kMostLog / -rates_[0]))) +
-                              " of " + (alone ? "0, where its powers fit float32 (attention keeps them near its keys)"
-                                              : "the keys that see them, where its powers fit float32"),
+                          "within " + to_text(static_cast<double>(static_cast<int>(kMostLog / -rates_[0]))) + " of " +
+                              (alone ? "0, where its powers fit float32 (attention keeps them near its keys)"
+                                     : "the keys that see them, where its powers fit float32"),
                           to_text(positions.data[t + row]));
           }
           const double power = exponent < -kMostLog ? 0 : simd::exp_double(exponent);
@@ -132,7 +154,8 @@ constinit const Descriptor schemes::rotate_xpos = {
     .slot = Slot::kRotate,
     .name = "xpos",
     .title = "xPos",
-    .summary = "RoPE with a decay: scores of a causal model fall with the distance and reach beyond the trained length.",
+    .summary =
+        "RoPE with a decay: scores of a causal model fall with the distance and reach beyond the trained length.",
     .formula = R"(\langle R(m)\,q,\; R(n)\,k \rangle_i\,\zeta_i^{(m-n)/s},\quad \zeta_i = \frac{2i + 0.4\,d}{1.4\,d})",
     .reference = "Sun et al. 2022, A Length-Extrapolatable Transformer, section 2.2",
     .params = kParams,

@@ -2,6 +2,7 @@
 import { inspect } from "node:util";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import * as posenc from "../../../web/src/index.js";
 import {
   PosencError,
   type SchemeJSON,
@@ -276,6 +277,9 @@ describe("schemes", () => {
     ]);
     expect({ ...scheme.scaling }).toMatchObject({ type: "linear", factor: 2 });
     expect(Object.isFrozen(scheme) && Object.isFrozen(scheme.scaling)).toBe(true);
+    // What belongs to another rule is not there.
+    expect(Object.keys(scheme.scaling)).toEqual(["type", "factor"]);
+    expect(Object.keys(rope({ dim: 8 }).scaling)).toEqual(["type"]);
     expect(String(scheme)).toBe('rope({dim: 8, scaling: {type: "linear", factor: 2}})');
     expect(inspect(alibi({ heads: 8, slopes: [1, 2, 3, 4, 5, 6, 7, 8] }))).toBe(
       "alibi({heads: 8, slopes: [1, 2, 3, 4, 5, 6, 7, 8]})",
@@ -311,6 +315,14 @@ describe("schemes", () => {
       kScheme,
       sinusoidal({ dim: 6, layout: "half", frequencies: [3, 2, 1], padIndex: -2 }),
       rope({ dim: 4, scaling: { type: "ntk", factor: 2.5 } }),
+      rope({ dim: 4, scaling: { type: "yarn", factor: 4, originalMaxPositionEmbeddings: 64, truncate: false } }),
+      rope({
+        dim: 4,
+        scaling: { type: "longrope", shortFactor: [1, 2], longFactor: [1, 9], originalMaxPositionEmbeddings: 64 },
+      }),
+      posenc.learned({ table: [[1], [2]], outOfRange: "wrap" }),
+      posenc.queryScale({ law: "logn", trainLength: 64 }),
+      posenc.sinusoidal2d({ dim: 8, style: "detr", normalize: true, mask: [[1, 0]] }),
       alibi({ heads: 3, symmetric: false, rule: "geometric" }),
       shaw({ dim: 4, clip: 1, keys, values: false }),
       shaw({ dim: 4, clip: 1, seed: 3 }),

@@ -95,6 +95,50 @@ const turnedRow: (options: (params: Record<string, never>) => posenc.RopeOptions
 const slopeCase: Run = ({ params, expected }) =>
   near(slopes({ heads: params.n_heads, rule: (params.mode ?? "press") as "press" | "geometric" }), expected, 5e-8);
 
+type Yarn = Extract<NonNullable<posenc.RopeOptions["scaling"]>, { type: "yarn" }>;
+
+const yarnFactor = (options: Omit<Yarn, "type" | "originalMaxPositionEmbeddings">): number =>
+  frequencies(rope({ dim: 64, scaling: { type: "yarn", originalMaxPositionEmbeddings: 4096, ...options } }))
+    .attentionFactor;
+
+const yarnCase = ({ params, input, expected, tol }: Case): void => {
+  const scaling = {
+    type: "yarn",
+    factor: params.factor,
+    originalMaxPositionEmbeddings: params.original_max_position_embeddings,
+    betaFast: params.beta_fast,
+    betaSlow: params.beta_slow,
+  } as const;
+  const of = (more: object): posenc.Frequencies =>
+    frequencies(rope({ dim: params.d, base: params.base, scaling: { ...scaling, ...more } }));
+  const { inverse, low, high, attentionFactor } = of({});
+  const wanted = expected as { low: number; high: number; raw: number[]; inv: number[]; attention_factor: number };
+  expect([low, high]).toEqual([wanted.low, wanted.high]);
+  (input.i as number[]).forEach((i, n) => near(inverse[i]! / wanted.inv[n]!, 1, tol));
+  near(attentionFactor, wanted.attention_factor, tol);
+  const unrounded = of({ truncate: false });
+  near([unrounded.low, unrounded.high], wanted.raw, tol);
+};
+
+const longrope = (originalMaxPositionEmbeddings: number, more: { factor?: number } = {}): posenc.Rope =>
+  rope({
+    dim: 4,
+    scaling: { type: "longrope", shortFactor: [2, 2], longFactor: [8, 8], originalMaxPositionEmbeddings, ...more },
+  });
+
+const detrCase = ({ params, input, expected, tol }: Case): void => {
+  const rows = encode(
+    posenc.sinusoidal2d({ dim: 2 * params.num_pos_feats, style: "detr", normalize: params.normalize }),
+    posenc.grid(input.H, input.W),
+    { dtype: "float64" },
+  ).tolist() as number[][];
+  near(
+    (input.cells as [number, number][]).map(([y, x]) => rows[y * (input.W as number) + x]),
+    expected,
+    Math.max(tol, kPrinted),
+  );
+};
+
 const runs: Record<string, Run> = {
   "sin-001": paperRows,
   "sin-003": ({ input, expected }) =>
@@ -289,6 +333,198 @@ const runs: Record<string, Run> = {
       ]).tolist(),
     ).toEqual([t, h, w]);
   },
+  "lrn-001": ({ input, expected }) =>
+    (input.models as [string, number, number][]).forEach(([name, length, dim], n) => {
+      const rows = encode(posenc.learned({ length, dim }), length);
+      expect(rows.size, name).toBe((expected as number[])[n]);
+      expect(rows.shape).toEqual([length, dim]);
+    }),
+  "lrn-002": ({ params, input, expected }) => {
+    const { wrap_mod: wrapped } = expected as { wrap_mod: number[] };
+    const length = params.n_max as number;
+    const rows = Array.from({ length }, (_, row) => [row]);
+    const strict = posenc.learned({ table: rows });
+    expect(encode(strict, [31]).tolist()).toEqual([[31]]);
+    for (const position of [32, 33]) {
+      expect(() => encode(strict, [position])).toThrow(RangeError);
+      expect(() => encode(strict, [position])).toThrow("learned: positions must be from 0 to 31");
+    }
+    const wrap = posenc.learned({ table: rows, outOfRange: "wrap" });
+    expect(encode(wrap, input.pos).tolist()).toEqual(wrapped.map((row) => [row]));
+  },
+  "rope-013": ({ params, input, expected, tol }) => {
+    const bases = (expected as { base_prime: number[] }).base_prime;
+    const scheme = rope({
+      dim: params.d,
+      base: params.base,
+      scaling: { type: "dynamic", factor: params.factor, maxPositionEmbeddings: params.max_position_embeddings },
+    });
+    (input.seq_len as number[]).forEach((length, n) => near(frequencies(scheme, { length }).base! / bases[n]!, 1, tol));
+    const long = frequencies(scheme, { length: 16384 });
+    near(long.inverse[1]! / (expected as { inv_1_at_16384: number }).inv_1_at_16384, 1, tol);
+    near(long.inverse[63]! / (expected as { inv_63_at_16384: number }).inv_63_at_16384, 1, tol);
+    expect(long.notes.join(" ")).toContain("stale");
+  },
+  "yarn-001": yarnCase,
+  "yarn-002": yarnCase,
+  "yarn-006": ({ params, input, expected, tol }) =>
+    near(
+      (input.attention_factor as (number | null)[]).map((attentionFactor) =>
+        yarnFactor({ factor: params.factor, ...(attentionFactor === null ? {} : { attentionFactor }) }),
+      ),
+      expected,
+      tol,
+    ),
+  "yarn-007": ({ params, expected, tol }) =>
+    near(yarnFactor({ factor: params.factor }), (expected as { correct: number }).correct, tol),
+  "yarn-008": ({ params, expected, tol }) =>
+    near(
+      yarnFactor({ factor: params.factor, mscale: 1, mscaleAllDim: 1 }),
+      (expected as { hf: number }).hf,
+      tol,
+    ),
+  "llama3-001": ({ params, input, expected, tol }) => {
+    const { inverse, band, attentionFactor } = frequencies(
+      rope({
+        dim: params.d,
+        base: params.base,
+        scaling: {
+          type: "llama3",
+          factor: params.factor,
+          lowFreqFactor: params.low_freq_factor,
+          highFreqFactor: params.high_freq_factor,
+          originalMaxPositionEmbeddings: params.original_max_position_embeddings,
+        },
+      }),
+    );
+    const { counts_kept_smoothed_scaled: counts, inv } = expected as Record<string, number[]>;
+    (input.i as number[]).forEach((i, n) => near(inverse[i]! / inv![n]!, 1, tol));
+    expect(["kept", "ramped", "scaled"].map((name) => band.filter((word) => word === name).length)).toEqual(counts);
+    expect(attentionFactor).toBe(1);
+  },
+  "long-001": ({ input, expected, tol }) =>
+    near(
+      (input.cases as [string, number, number][]).map(([, factor, length]) =>
+        frequencies(longrope(length, { factor })).attentionFactor,
+      ),
+      expected,
+      tol,
+    ),
+  "long-003": ({ params, input, expected }) => {
+    const scheme = longrope(params.original_max_position_embeddings);
+    (input.seq_len as number[]).forEach((length, n) =>
+      expect(frequencies(scheme, { length }).inverse[0]).toBe((expected as string[])[n] === "short" ? 1 / 2 : 1 / 8),
+    );
+  },
+  "xpos-001": ({ params, expected }) => {
+    const ones = posenc.tensor([Array.from({ length: params.d as number }, () => 1)], undefined, "float64");
+    const scheme = posenc.xpos({ dim: params.d, scaleBase: params.scale_base });
+    const row = rotate(ones, scheme, { positions: [params.scale_base] }).row(0);
+    (expected as number[]).forEach((zeta, i) =>
+      near(Math.hypot(row[2 * i]!, row[2 * i + 1]!) / Math.SQRT2, zeta, kPrinted),
+    );
+  },
+  "xpos-002": ({ params, input, expected }) => {
+    const scheme = posenc.xpos({ dim: params.d, scaleBase: params.scale_base });
+    const turned = (x: readonly number[], position: number, side: "query" | "key"): readonly number[] =>
+      rotate(posenc.tensor([x], undefined, "float64"), scheme, { positions: [position], side }).tolist()[0] as number[];
+    const scores = (input.pairs as [number, number][]).map(([m, n]) =>
+      dot(turned(input.q, m, "query"), turned(input.k, n, "key")),
+    );
+    near(scores, (expected as { center0: number[] }).center0, 2 * kPrinted);
+    // In attention, from another origin.
+    for (const start of [0, 5000]) {
+      const { trace } = attention([input.q], [input.k], [[0]], {
+        rotate: scheme,
+        scale: 1,
+        queryPositions: [300 + start],
+        keyPositions: [2 + start],
+        trace: true,
+      });
+      near(trace!.scores.at(0, 0), scores[1]!, 4 * kFloat32);
+    }
+  },
+  "mrope-002": ({ params, expected }) => {
+    const { t_pairs: t, h_pairs: h, w_pairs: w } = expected as Record<string, [number, number]>;
+    const moved = (scheme: posenc.RotateScheme, axis: number): number[] => {
+      const x = [Array.from({ length: params.head_dim as number }, () => 1)];
+      const [row] = rotate(x, scheme, { positions: [0, 1, 2].map((a) => [a === axis ? 1 : 0]) }).tolist() as number[][];
+      return Array.from({ length: row!.length / 2 }, (_, i) => i).filter((i) => row![i] !== 1);
+    };
+    const run = ([first, last]: [number, number]): number[] =>
+      Array.from({ length: last - first + 1 }, (_, n) => first + n);
+    const runs = posenc.mrope({ dim: params.head_dim, sections: params.mrope_section });
+    [t, h, w].forEach((pairs, axis) => expect(moved(runs, axis)).toEqual(run(pairs!)));
+    const dealt = posenc.mrope({ dim: params.head_dim, sections: [24, 20, 20], interleaved: true });
+    expect(moved(dealt, 1)).toEqual(Array.from({ length: 20 }, (_, n) => 1 + 3 * n));
+    expect(moved(dealt, 2)).toEqual(Array.from({ length: 20 }, (_, n) => 2 + 3 * n));
+    expect(moved(dealt, 0)).toHaveLength(24);
+  },
+  "axial-001": ({ params, input, expected }) => {
+    const { angles, cls } = expected as { angles: number[][]; cls: number[] };
+    const grid = params.grid as number;
+    const dim = params.head_dim_over_2 as number;
+    const scheme = posenc.axialRope({ dim, axisOrder: [1, 0] });
+    const at = [...(input.patches as number[]).map((p) => [Math.floor(p / grid) + 1, (p % grid) + 1]), [0, 0]];
+    const x = at.map(() => Array.from({ length: dim }, (_, c) => 1 - (c % 2)));
+    const rows = rotate(posenc.tensor(x, undefined, "float64"), scheme, {
+      positions: [0, 1].map((axis) => at.map((cell) => cell[axis]!)),
+    }).tolist() as number[][];
+    near(
+      rows.map((row) => Array.from({ length: dim / 2 }, (_, i) => Math.atan2(row[2 * i + 1]!, row[2 * i]!))),
+      [...angles, cls],
+      1e-10,
+    );
+  },
+  "nope-001": ({ params, input, expected, tol }) => {
+    const { uses_rope: uses, q_scale: scales } = expected as Record<string, number[]>;
+    const scheme = posenc.queryScale({ law: "llama4", floorScale: params.floor_scale, attnScale: params.attn_scale });
+    const ones = posenc.tensor(
+      (input.pos as number[]).map(() => [1]),
+      undefined,
+      "float64",
+    );
+    near(rotate(ones, scheme, { positions: input.pos }).tolist(), scales!.map((scale) => [scale]), tol);
+    expect([...rotate(ones, scheme, { positions: input.pos, side: "key" }).data]).toEqual(scales!.map(() => 1));
+    // A layer is a call: every fourth has no rotation, and that one the scale.
+    const turns = rope({ dim: 2 });
+    (input.layers as number[]).forEach((layer, n) => {
+      const plain = (layer + 1) % params.no_rope_layer_interval === 0;
+      expect(plain ? 0 : 1).toBe(uses![n]);
+      const { trace } = attention([[1, 0]], [[1, 0]], [[0]], {
+        rotate: plain ? scheme : turns,
+        queryPositions: [8191],
+        keyPositions: [8190],
+        scale: 1,
+        trace: true,
+      });
+      near(trace!.scores.at(0, 0), plain ? scales![2] : Math.cos(1), 4 * kFloat32);
+    });
+  },
+  "ff-001": ({ params, input, expected, tol }) =>
+    near(
+      encode(posenc.fourier({ levels: params.L }), [input.x], { dtype: "float64" }).tolist(),
+      [expected],
+      tol,
+    ),
+  "mae-001": ({ params, expected }) =>
+    near(
+      encode(posenc.sinusoidal2d({ dim: params.embed_dim }), posenc.grid(params.grid, params.grid), {
+        dtype: "float64",
+      }).tolist(),
+      expected,
+      kPrinted,
+    ),
+  "detr-001": detrCase,
+  "detr-002": detrCase,
+  "tat-002": ({ params, input, expected }) =>
+    near(
+      encode(posenc.sinusoidal2d({ dim: params.channels, style: "multidim" }), [[input.x], [input.y]], {
+        dtype: "float64",
+      }).tolist(),
+      [expected],
+      kPrinted,
+    ),
   "alibi-008": slopeCase,
   "alibi-016": slopeCase,
   "alibi-012": slopeCase,
@@ -461,27 +697,6 @@ const waiting: Record<
   "osc-001": { export: "oscillatoryIntegral" },
   "osc-003": { export: "oscillatoryIntegral" },
   "osc-006": { export: "riemannSum" },
-  "lrn-001": { scheme: "learned" },
-  "lrn-002": { scheme: "learned" },
-  "rope-013": { choice: ["rope", "scaling.type", "dynamic"] },
-  "yarn-001": { choice: ["rope", "scaling.type", "yarn"] },
-  "yarn-002": { choice: ["rope", "scaling.type", "yarn"] },
-  "yarn-006": { choice: ["rope", "scaling.type", "yarn"] },
-  "yarn-007": { choice: ["rope", "scaling.type", "yarn"] },
-  "yarn-008": { choice: ["rope", "scaling.type", "yarn"] },
-  "llama3-001": { choice: ["rope", "scaling.type", "llama3"] },
-  "long-001": { choice: ["rope", "scaling.type", "longrope"] },
-  "long-003": { choice: ["rope", "scaling.type", "longrope"] },
-  "xpos-001": { scheme: "xpos" },
-  "xpos-002": { scheme: "xpos" },
-  "mrope-002": { scheme: "mrope" },
-  "axial-001": { scheme: "axialRope" },
-  "nope-001": { scheme: "queryScale" },
-  "ff-001": { scheme: "fourier" },
-  "mae-001": { scheme: "sinusoidal2d" },
-  "detr-001": { scheme: "sinusoidal2d" },
-  "detr-002": { scheme: "sinusoidal2d" },
-  "tat-002": { scheme: "sinusoidal2d" },
 };
 
 describe("golden cases", () => {

@@ -83,7 +83,7 @@ function someHeads(heads: number): number[] {
 function hash(posenc: Posenc, { slot, scheme, options, tokens }: (typeof lines)[number]): string {
   const make = (posenc as unknown as Record<string, (options: object) => never>)[scheme]!;
   const made = make(parsed(posenc, scheme, options));
-  const width = (made as { dim: number }).dim;
+  const width = (made as { dim?: number }).dim ?? 8; // a scheme of no width takes any
   const bytes = new Fnv1a();
   const fractions =
     slot !== "bias" || attempt(() => posenc.bias(made, { queries: [0], keys: [0.5], heads: [0] }), "not-integer");

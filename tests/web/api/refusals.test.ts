@@ -616,6 +616,17 @@ describe("every scheme, every parameter, every bad value", () => {
     expect(refused(() => rope({ dim: 8, scaling: { type: "linear", faktor: 2 } } as never)).message).toContain(
       "did you mean scaling.factor?",
     );
+    expect(
+      refused(() => rope({ dim: 8, scaling: { type: "linear", factor: 2, betaFast: 32 } } as never)).message,
+    ).toBe(
+      'rope: scaling.betaFast must be left out: it belongs to scaling.type "yarn", got it with "linear"',
+    );
+    expect(refused(() => rope({ dim: 8, scaling: { type: "longrope", factor: 2, shortFactor: [1] } } as never)).code).toBe(
+      "missing-option",
+    );
+    expect(refused(() => posenc.queryScale({ law: "logn", trainLength: 8, floorScale: 2 })).message).toBe(
+      'queryScale: floorScale must be left out: it belongs to law "llama4", got it with "logn"',
+    );
   });
 });
 

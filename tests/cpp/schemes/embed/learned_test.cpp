@@ -87,7 +87,7 @@ TEST_CASE("learned: rows spread over a longer call, as linear resizing has it") 
   const Squares aligned(5, {{"outOfRange", "interpolate"}});
   // PyTorch: interpolate(mode="linear", align_corners=True) of 5 rows to 9.
   CHECK(aligned.of({0, 1, 2, 3, 8}, 9) == Reals{0, 0, 0.5, 0.5, 1, 1, 1.5, 2.5, 4, 16});
-  CHECK(aligned.of({8}) == Reals{4, 16});          // the call is as long as its positions
+  CHECK(aligned.of({8}) == Reals{4, 16});                    // the call is as long as its positions
   CHECK(aligned.of({0, 2, 4}) == Reals{0, 0, 2, 4, 4, 16});  // and reads the rows as they are where it fits
   const Squares half(4, {{"outOfRange", "interpolate"}, {"corners", "half-pixel"}});
   // align_corners=False of 4 rows to 8: (t + 1/2) / 2 - 1/2.
@@ -116,8 +116,8 @@ TEST_CASE("learned: a grid is read and spread in two directions") {
 TEST_CASE("learned: drawn rows are the seed's normal numbers, of any width (golden lrn-001)") {
   for (const auto& [rows, columns, parameters] :
        {std::tuple{512, 768, 393216}, std::tuple{1024, 768, 786432}, std::tuple{514, 768, 394752}}) {
-    const Built built = build(schemes::embed_learned,
-                              "length=" + std::to_string(rows) + " dim=" + std::to_string(columns) + " seed=3");
+    const Built built =
+        build(schemes::embed_learned, "length=" + std::to_string(rows) + " dim=" + std::to_string(columns) + " seed=3");
     REQUIRE(built.status.ok());
     Reals positions;
     for (int t = 0; t < rows; ++t) positions.push_back(t);

@@ -67,12 +67,14 @@ TEST_CASE("sinusoidal2d mae: the first half is the column's (golden mae-001; mae
 
 TEST_CASE("sinusoidal2d detr: rows first, counted from 1, normalised or not (golden detr-001, detr-002)") {
   const auto normal = of("dim=8 style=detr normalize=true", kGrid23);
-  check(normal[0], {1.570795542e-06, -1.0, 0.03141074338, 0.9995065609, 0.8660257528, -0.4999993954, 0.0209424129,
-                    0.9997806836}, 1e-6);
-  check(normal[2], {1.570795542e-06, -1.0, 0.03141074338, 0.9995065609, -2.094394405e-06, 1.0, 0.06279049863,
-                    0.9980267297}, 1e-6);
-  check(normal[4], {-3.141591084e-06, 1.0, 0.06279048818, 0.9980267304, -0.8660247057, -0.5000012092, 0.04187563978,
-                    0.9991228307}, 1e-6);
+  check(normal[0],
+        {1.570795542e-06, -1.0, 0.03141074338, 0.9995065609, 0.8660257528, -0.4999993954, 0.0209424129, 0.9997806836},
+        1e-6);
+  check(normal[2],
+        {1.570795542e-06, -1.0, 0.03141074338, 0.9995065609, -2.094394405e-06, 1.0, 0.06279049863, 0.9980267297}, 1e-6);
+  check(normal[4],
+        {-3.141591084e-06, 1.0, 0.06279048818, 0.9980267304, -0.8660247057, -0.5000012092, 0.04187563978, 0.9991228307},
+        1e-6);
   const auto raw = of("dim=8 style=detr", {{0, 0}, {1, 2}});
   check(raw[0], {0.8414709848, 0.5403023059, 0.009999833334, 0.9999500004, 0.8414709848, 0.5403023059, 0.009999833334,
                  0.9999500004});
@@ -105,9 +107,8 @@ TEST_CASE("sinusoidal2d detr: with a mask, counts skip padding") {
 }
 
 TEST_CASE("sinusoidal2d multidim: axis 0 first, columns rounded up an axis, then cut (golden tat-002)") {
-  check(of("dim=8 style=multidim", {{1, 2}})[0],
-        {0.8414709848, 0.5403023059, 0.009999833334, 0.9999500004, 0.9092974268, -0.4161468365, 0.01999866669,
-         0.9998000067});
+  check(of("dim=8 style=multidim", {{1, 2}})[0], {0.8414709848, 0.5403023059, 0.009999833334, 0.9999500004,
+                                                  0.9092974268, -0.4161468365, 0.01999866669, 0.9998000067});
   // 10 columns in 2-D are 6 an axis, in 3-D 4 an axis; 7 in 1-D are 8.
   for (const auto& [dim, axes, share] : {std::tuple{10, 2, 6}, std::tuple{10, 3, 4}, std::tuple{7, 1, 8}}) {
     const std::string options =
@@ -116,7 +117,8 @@ TEST_CASE("sinusoidal2d multidim: axis 0 first, columns rounded up an axis, then
     Reals expected;
     for (int a = 0; a < axes; ++a) {
       for (int c = 0; c < share; ++c) {
-        const double angle = cell[static_cast<std::size_t>(a)] * std::pow(500.0, -static_cast<double>(c / 2 * 2) / share);
+        const double angle =
+            cell[static_cast<std::size_t>(a)] * std::pow(500.0, -static_cast<double>(c / 2 * 2) / share);
         expected.push_back(c % 2 == 0 ? std::sin(angle) : std::cos(angle));
       }
     }
@@ -127,8 +129,10 @@ TEST_CASE("sinusoidal2d multidim: axis 0 first, columns rounded up an axis, then
 
 TEST_CASE("sinusoidal2d: added codes have all columns each") {
   const auto row = of("dim=4 combine=add", {{2, 5}})[0];
-  check(row, {std::sin(2.0) + std::sin(5.0), std::sin(0.02) + std::sin(0.05), std::cos(2.0) + std::cos(5.0),
-              std::cos(0.02) + std::cos(0.05)}, 1e-14);
+  check(row,
+        {std::sin(2.0) + std::sin(5.0), std::sin(0.02) + std::sin(0.05), std::cos(2.0) + std::cos(5.0),
+         std::cos(0.02) + std::cos(0.05)},
+        1e-14);
 }
 
 TEST_CASE("sinusoidal2d: what does not fit is refused") {

@@ -15,8 +15,8 @@ using namespace posenc_test;
 
 namespace {
 
-const GoldenSets kAxialSets(schemes::rotate_axialRope, {"dim=8", "dim=64 axes=3 layout=half", "dim=12 axisOrder=1,0",
-                                                        "dim=10 axes=1 base=100"});
+const GoldenSets kAxialSets(schemes::rotate_axialRope,
+                            {"dim=8", "dim=64 axes=3 layout=half", "dim=12 axisOrder=1,0", "dim=10 axes=1 base=100"});
 const GoldenSets kMropeSets(schemes::rotate_mrope, {"dim=128", "dim=128 sections=24,20,20 interleaved=true",
                                                     "dim=16 layout=interleaved sections=2,6", "dim=20 base=1000000"});
 
@@ -57,8 +57,8 @@ TEST_CASE("axialRope: torchtune's vision encoder (golden axial-001)") {
 
 TEST_CASE("axialRope: shares of the axes, one rule for all (diffusers #12538)") {
   for (const bool half : {false, true}) {
-    const Built built = build(schemes::rotate_axialRope,
-                              std::string("dim=64 axes=3 base=100") + (half ? " layout=half" : ""));
+    const Built built =
+        build(schemes::rotate_axialRope, std::string("dim=64 axes=3 base=100") + (half ? " layout=half" : ""));
     const Reals place = {0.3, 0.2, 0.1};
     Reals expected;
     for (const auto& [axis, share] : {std::pair{0, 24}, std::pair{1, 20}, std::pair{2, 20}}) {

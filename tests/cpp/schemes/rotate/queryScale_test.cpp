@@ -12,9 +12,8 @@ using namespace posenc_test;
 
 namespace {
 
-const GoldenSets kGoldenSets(schemes::rotate_queryScale,
-                             {"floorScale=16", "floorScale=10 attnScale=0.7", "law=logn trainLength=32",
-                              "law=logn trainLength=2"});
+const GoldenSets kGoldenSets(schemes::rotate_queryScale, {"floorScale=16", "floorScale=10 attnScale=0.7",
+                                                          "law=logn trainLength=32", "law=logn trainLength=2"});
 
 double factor(const char* options, double position, Side side = Side::kQuery, bool inverse = false) {
   const Built built = build(schemes::rotate_queryScale, options);

@@ -78,9 +78,10 @@ const std::string kDynamic = "dim=128 scaling.type=dynamic scaling.factor=10 sca
 
 }  // namespace
 
-TEST_CASE("scaling dynamic: the base goes with the call and comes back (golden rope-013; transformers #25104, #27227)") {
+TEST_CASE(
+    "scaling dynamic: the base goes with the call and comes back (golden rope-013; transformers #25104, #27227)") {
   const Built built = rope(kDynamic);
-  const std::pair<double, double> bases[] = {{1, 10000},         {2048, 10000},        {2049, 10049.60509},
+  const std::pair<double, double> bases[] = {{1, 10000},          {2048, 10000},       {2049, 10049.60509},
                                              {4096, 114267.5005}, {8192, 327366.3993}, {16384, 759702.2311},
                                              {4096, 114267.5005}, {0, 10000}};
   FrequencyReport at;
@@ -130,7 +131,8 @@ TEST_CASE("scaling dynamic-static: one base for all lengths (vLLM)") {
 
 TEST_CASE("scaling qwen: steps at powers of two (Qwen #401)") {
   const std::string options = "dim=128 scaling.type=qwen scaling.trainLength=2048";
-  const std::pair<double, double> alphas[] = {{1, 1}, {2048, 1}, {2049, 3}, {4096, 3}, {4097, 7}, {8192, 7}, {8193, 15}};
+  const std::pair<double, double> alphas[] = {{1, 1},    {2048, 1}, {2049, 3}, {4096, 3},
+                                              {4097, 7}, {8192, 7}, {8193, 15}};
   for (const auto& [length, alpha] : alphas) {
     INFO(length);
     const double from_log = std::max(1.0, std::pow(2.0, std::ceil(std::log2(length / 2048) + 1)) - 1);
@@ -141,12 +143,16 @@ TEST_CASE("scaling qwen: steps at powers of two (Qwen #401)") {
 }
 
 TEST_CASE("scaling yarn: published snapshots (golden yarn-001, yarn-002)") {
-  const FrequencyReport first = report(
-      "dim=128 scaling.type=yarn scaling.factor=10 scaling.originalMaxPositionEmbeddings=2048");
+  const FrequencyReport first =
+      report("dim=128 scaling.type=yarn scaling.factor=10 scaling.originalMaxPositionEmbeddings=2048");
   CHECK(first.low == 16);
   CHECK(first.high == 41);
-  check_pairs(first, {{16, 0.1}, {17, 0.08347896077}, {18, 0.06959018263}, {40, 0.0004300697618},
-                      {41, 0.0002738419634}, {63, 1.154781985e-05}});
+  check_pairs(first, {{16, 0.1},
+                      {17, 0.08347896077},
+                      {18, 0.06959018263},
+                      {40, 0.0004300697618},
+                      {41, 0.0002738419634},
+                      {63, 1.154781985e-05}});
   CHECK(first.attention_factor == Approx(1.230258509).epsilon(1e-9));
   CHECK(first.band[16] == Band::kKept);
   CHECK(first.band[17] == Band::kRamped);
@@ -154,11 +160,15 @@ TEST_CASE("scaling yarn: published snapshots (golden yarn-001, yarn-002)") {
   CHECK(first.band[41] == Band::kScaled);
   CHECK(first.softmax_scale != first.softmax_scale);
 
-  const FrequencyReport qwen = report(
-      "dim=128 base=1000000 scaling.type=yarn scaling.factor=4 scaling.originalMaxPositionEmbeddings=32768");
+  const FrequencyReport qwen =
+      report("dim=128 base=1000000 scaling.type=yarn scaling.factor=4 scaling.originalMaxPositionEmbeddings=32768");
   CHECK(qwen.low == 23);
   CHECK(qwen.high == 40);
-  check_pairs(qwen, {{0, 1}, {22, 0.008659643234}, {24, 0.005375321491}, {30, 0.001064360981}, {39, 6.490394321e-05},
+  check_pairs(qwen, {{0, 1},
+                     {22, 0.008659643234},
+                     {24, 0.005375321491},
+                     {30, 0.001064360981},
+                     {39, 6.490394321e-05},
                      {63, 3.102344402e-07}});
   CHECK(qwen.attention_factor == Approx(1.138629436).epsilon(1e-9));
   // The ends before they are rounded.
@@ -173,8 +183,8 @@ TEST_CASE("scaling yarn: gpt-oss keeps fractional ends, and the factor stays out
       "dim=64 base=150000 scaling.type=yarn scaling.factor=32 scaling.originalMaxPositionEmbeddings=4096 "
       "scaling.truncate=false");
   CHECK(oss.inverse[12] == Approx(0.00679496).epsilon(0).margin(5e-9));
-  const FrequencyReport rounded = report(
-      "dim=64 base=150000 scaling.type=yarn scaling.factor=32 scaling.originalMaxPositionEmbeddings=4096");
+  const FrequencyReport rounded =
+      report("dim=64 base=150000 scaling.type=yarn scaling.factor=32 scaling.originalMaxPositionEmbeddings=4096");
   CHECK(rounded.inverse[12] == Approx(0.00701571).epsilon(0).margin(5e-9));
 }
 
@@ -192,7 +202,8 @@ TEST_CASE("scaling yarn: the reference in double over widths, bases, lengths and
             // Where all pairs are fast, or all slow, the reference's clamped ramp runs backwards; here it does not.
             const double low = d * std::log(length / (40 * kPi)) / (2 * std::log(base));
             const double high = d * std::log(length / kPi) / (2 * std::log(base));
-            if (low > d - 1) CHECK(report(options).inverse == report("dim=" + std::to_string(d) + " base=" + to_text(base)).inverse);
+            if (low > d - 1)
+              CHECK(report(options).inverse == report("dim=" + std::to_string(d) + " base=" + to_text(base)).inverse);
             if (high < 0 || low > d - 1) continue;
             INFO(options);
             check_close(report(options).inverse, yarn(base, d, s, length, 20, 0.5, truncate), 1e-9);
@@ -245,9 +256,18 @@ TEST_CASE("scaling llama3: Llama 3.1 (golden llama3-001), and the reference in d
   const FrequencyReport at = report(
       "dim=128 base=500000 scaling.type=llama3 scaling.factor=8 scaling.lowFreqFactor=1 scaling.highFreqFactor=4 "
       "scaling.originalMaxPositionEmbeddings=8192");
-  check_pairs(at, {{0, 1}, {1, 0.8146172339}, {28, 0.003211445995}, {29, 0.002166570764}, {30, 0.001371893568},
-                   {31, 0.0008567514129}, {32, 0.000524846161}, {33, 0.0003126937504}, {34, 0.0001785078128},
-                   {35, 9.556212354e-05}, {36, 7.784655274e-05}, {63, 3.068925989e-07}});
+  check_pairs(at, {{0, 1},
+                   {1, 0.8146172339},
+                   {28, 0.003211445995},
+                   {29, 0.002166570764},
+                   {30, 0.001371893568},
+                   {31, 0.0008567514129},
+                   {32, 0.000524846161},
+                   {33, 0.0003126937504},
+                   {34, 0.0001785078128},
+                   {35, 9.556212354e-05},
+                   {36, 7.784655274e-05},
+                   {63, 3.068925989e-07}});
   int counts[3] = {0, 0, 0};
   for (const Band band : at.band) ++counts[static_cast<int>(band)];
   CHECK(counts[0] == 29);
@@ -265,7 +285,9 @@ TEST_CASE("scaling llama3: Llama 3.1 (golden llama3-001), and the reference in d
       w = keep * w + (1 - keep) * w / s;
     }
     check_close(report("dim=64 scaling.type=llama3 scaling.lowFreqFactor=0.5 scaling.highFreqFactor=3 "
-                       "scaling.originalMaxPositionEmbeddings=1000 scaling.factor=" + to_text(s)).inverse,
+                       "scaling.originalMaxPositionEmbeddings=1000 scaling.factor=" +
+                       to_text(s))
+                    .inverse,
                 omega);
   }
   // Works on a list of frequencies too; a pair that does not turn is slow.

@@ -15,9 +15,8 @@ using namespace posenc_test;
 namespace {
 
 // Far positions of the golden runs are beyond its reach alone: scaleBase is large.
-const GoldenSets kGoldenSets(schemes::rotate_xpos,
-                             {"dim=64 scaleBase=1e12", "dim=8 scaleBase=1e12 layout=half", "dim=2 base=3 scaleBase=1e12",
-                              "dim=20 scaleBase=5e11"});
+const GoldenSets kGoldenSets(schemes::rotate_xpos, {"dim=64 scaleBase=1e12", "dim=8 scaleBase=1e12 layout=half",
+                                                    "dim=2 base=3 scaleBase=1e12", "dim=20 scaleBase=5e11"});
 
 using Reals = std::vector<double>;
 const Reals kQuery = {0.3, -1.2, 0.7, 0.5, 1.1, -0.4, 0.9, 0.2}, kKey = {-0.6, 0.8, 0.1, 1.0, -0.3, 0.5, 0.4, -1.1};
