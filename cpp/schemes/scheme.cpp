@@ -200,8 +200,10 @@ Status Spec::check() {
   for (std::size_t index = 0; index < descriptor_->params.size(); ++index) {
     const Param& param = descriptor_->params[index];
     const bool tabular = param.kind == Kind::kList || param.kind == Kind::kTable;
-    const std::string_view choice =
-        param.where[0] == '\0' ? "" : choice_at(descriptor_->params[index_of(param.where)].choices, number(param.where));
+    std::string_view choice;
+    if (param.where[0] != '\0') {
+      choice = choice_at(descriptor_->params[index_of(param.where)].choices, number(param.where));
+    }
     if (!applies(param)) {
       if (given_[index] != 0) {
         std::string choices = param.needed_by;

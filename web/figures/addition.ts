@@ -46,8 +46,7 @@ export const addition = defineFigure<Model>({
   fields: (values) => [
     flag("fixed", "fixed sentence", false, { place: "none" }),
     text("sentence", "sentence", defaultSentence, { place: values.fixed === true ? "none" : "row", maxLength: 4000 }),
-    // What is added to words has their width.
-    schemeChooser("embed", "sinusoidal", "scheme", ({ params }) => params.some((param) => param.name === "dim")),
+    schemeChooser("embed", "sinusoidal", "scheme", fitsWords),
     range("dim", "dimensions", 6, 2, 32, { integer: true, most: 512, step: 2 }),
     choice("scale", "embeddings times", "1", [
       { value: "1", label: "1" },
@@ -56,7 +55,11 @@ export const addition = defineFigure<Model>({
     range("alpha", "encoding times", 1, 0, 2, { least: -16, most: 16, step: 0.05 }),
     range("deviation", "deviation of embeddings", 0.3, 0.02, 1, { least: 0, most: 100, log: true, place: "more" }),
     range("seed", "seed of the words", 0, 0, 99, { integer: true, most: 2 ** 32, place: "more" }),
-    ...schemeFields(descriptorOf("embed", String(values.scheme ?? "sinusoidal")), { row: [], without: ownParams, values }),
+    ...schemeFields(descriptorOf("embed", String(values.scheme ?? "sinusoidal")), {
+      row: [],
+      without: ownParams,
+      values,
+    }),
     cursorField("position", "The row of the cursor."),
     cursorField("dimension", "The column of the cursor."),
   ],
@@ -153,6 +156,16 @@ export const addition = defineFigure<Model>({
 
   code: ({ values, model }) => codeOf(values, model),
 });
+
+// What is added to words has their width, whatever it is.
+function fitsWords({ name, params }: { name: string; params: readonly { name: string }[] }): boolean {
+  try {
+    fromJSON({ slot: "embed", name, ...optionsOf({ scheme: name, dim: 6, seed: 0 }, 1) });
+    return params.some((param) => param.name === "dim");
+  } catch {
+    return false;
+  }
+}
 
 function optionsOf(values: Values, tokens: number): Record<string, unknown> {
   const name = String(values.scheme);

@@ -188,7 +188,8 @@ class RotateLaws {
         for (const double j : {0.0, 1.0, 10.0, 40.0}) {
           const Reals q = turn(q_, i, Side::kQuery, head, 0), k = turn(k_, j, Side::kKey, head, 0);
           for (const double t : {1.0, 7.0, 100.0, 4097.0}) {
-            const Reals q_moved = turn(q_, i + t, Side::kQuery, head, t), k_moved = turn(k_, j + t, Side::kKey, head, t);
+            const Reals q_moved = turn(q_, i + t, Side::kQuery, head, t);
+            const Reals k_moved = turn(k_, j + t, Side::kKey, head, t);
             const double here = dot(q.data(), k.data(), d_), there = dot(q_moved.data(), k_moved.data(), d_);
             const double size = std::sqrt(dot(q.data(), q.data(), d_) * dot(k.data(), k.data(), d_));
             if (!(std::fabs(here - there) <= 1e-11 * size)) return no(at(i, j) + " shifted by " + to_text(t));

@@ -101,7 +101,7 @@ const yarnFactor = (options: Omit<Yarn, "type" | "originalMaxPositionEmbeddings"
   frequencies(rope({ dim: 64, scaling: { type: "yarn", originalMaxPositionEmbeddings: 4096, ...options } }))
     .attentionFactor;
 
-const yarnCase = ({ params, input, expected, tol }: Case): void => {
+const yarnCase = ({ params, input, expected, tol }: Omit<Case, "id">): void => {
   const scaling = {
     type: "yarn",
     factor: params.factor,
@@ -126,7 +126,7 @@ const longrope = (originalMaxPositionEmbeddings: number, more: { factor?: number
     scaling: { type: "longrope", shortFactor: [2, 2], longFactor: [8, 8], originalMaxPositionEmbeddings, ...more },
   });
 
-const detrCase = ({ params, input, expected, tol }: Case): void => {
+const detrCase = ({ params, input, expected, tol }: Omit<Case, "id">): void => {
   const rows = encode(
     posenc.sinusoidal2d({ dim: 2 * params.num_pos_feats, style: "detr", normalize: params.normalize }),
     posenc.grid(input.H, input.W),
@@ -427,7 +427,7 @@ const runs: Record<string, Run> = {
   "xpos-002": ({ params, input, expected }) => {
     const scheme = posenc.xpos({ dim: params.d, scaleBase: params.scale_base });
     const turned = (x: readonly number[], position: number, side: "query" | "key"): readonly number[] =>
-      rotate(posenc.tensor([x], undefined, "float64"), scheme, { positions: [position], side }).tolist()[0] as number[];
+      Array.from(rotate(posenc.tensor([x], undefined, "float64"), scheme, { positions: [position], side }).row(0));
     const scores = (input.pairs as [number, number][]).map(([m, n]) =>
       dot(turned(input.q, m, "query"), turned(input.k, n, "key")),
     );

@@ -68,12 +68,12 @@ describe("numbers", () => {
     expect(made.data).toEqual(addition.array!(state).data);
   });
 
-  it.each(posenc.schemes.filter((scheme) => scheme.slot === "embed").map((scheme) => scheme.name))(
-    "exist for %s",
-    (scheme) => {
-      expect(renderSVG("addition", { sentence, scheme })).toContain("<svg");
-    },
-  );
+  it("exist for every scheme whose width can be that of words", () => {
+    const chooser = addition.fields({}).find(({ name }) => name === "scheme")!;
+    const offered = chooser.kind === "choice" ? chooser.choices.map(({ value }) => value) : [];
+    expect(offered).toEqual(["sinusoidal", "learned"]);
+    for (const scheme of offered) expect(renderSVG("addition", { sentence, scheme })).toContain("<svg");
+  });
 });
 
 describe("strips", () => {
