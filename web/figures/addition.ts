@@ -46,7 +46,7 @@ export const addition = defineFigure<Model>({
   fields: (values) => [
     flag("fixed", "fixed sentence", false, { place: "none" }),
     text("sentence", "sentence", defaultSentence, { place: values.fixed === true ? "none" : "row", maxLength: 4000 }),
-    schemeChooser("embed", "sinusoidal", "scheme", fitsWords),
+    schemeChooser("embed", "sinusoidal", { draws: fitsWords }),
     range("dim", "dimensions", 6, 2, 32, { integer: true, most: 512, step: 2 }),
     choice("scale", "embeddings times", "1", [
       { value: "1", label: "1" },

@@ -32,6 +32,76 @@ export const schemes: readonly Descriptor[] = [
     ],
   },
   {
+    slot: "embed",
+    name: "learned",
+    title: "Learned",
+    summary: "A trained row for each position: free in form, with nothing to say beyond its last row.",
+    formula: "p(t) = E_t,\\quad E \\in \\mathbb{R}^{N \\times d}",
+    reference: "Gehring et al. 2017, Convolutional Sequence to Sequence Learning, section 3.1; Devlin et al. 2019, BERT",
+    params: [
+      {"name":"length","kind":"integer","sentence":"Rows N; a table given has its own.","allowed":"an integer from 1 to 16777216","required":false,"default":null,"min":1,"max":16777216,"aboveMin":false,"shown":{"value":64,"min":8,"max":512,"log":true}},
+      {"name":"dim","kind":"integer","sentence":"Columns d; a table given has its own.","allowed":"an integer from 1 to 65536","required":false,"default":null,"min":1,"max":65536,"aboveMin":false,"shown":{"value":64,"min":2,"max":128,"log":false}},
+      {"name":"table","kind":"table","sentence":"The rows; in their place length, dim, seed and std make some.","allowed":"a table [length, dim] of finite numbers","required":false,"default":null,"shape":"[length, dim]","differentiable":true},
+      {"name":"seed","kind":"integer","sentence":"Seed of the rows where no table is given.","allowed":"an integer from 0 to 9007199254740991","required":false,"default":0,"min":0,"max":9007199254740991,"aboveMin":false},
+      {"name":"std","kind":"real","sentence":"Standard deviation of the rows where no table is given.","allowed":"a number from 0 to 1000000","required":false,"default":0.02,"min":0,"max":1000000,"aboveMin":false,"shown":{"value":0.02,"min":0.01,"max":1,"log":true}},
+      {"name":"outOfRange","kind":"choice","sentence":"What a position outside the table means.","allowed":"\"error\", \"wrap\", \"clamp\" or \"interpolate\"","required":false,"default":"error","choices":["error","wrap","clamp","interpolate"]},
+      {"name":"corners","kind":"choice","sentence":"Where rows lie when they are spread over a longer call.","allowed":"\"align\" or \"half-pixel\"","required":false,"default":"align","choices":["align","half-pixel"],"where":"outOfRange","neededBy":[],"takenBy":["interpolate"]},
+      {"name":"grid","kind":"list","sentence":"Height and width of a table of a grid, for positions of two axes.","allowed":"a list [2] of numbers from 1 to 16777216","required":false,"default":null,"min":1,"max":16777216,"aboveMin":false,"shape":"[2]"},
+    ],
+    laws: [
+      {"law":"bounded","sentence":"The vectors do not grow with the position.","when":{"text":"outOfRange is not \"error\""}},
+      {"law":"injective","sentence":"No two positions have the same vector in float32.","when":{"text":"two or more drawn rows of two or more columns are spread over the call, corners aligned"},"length":4096},
+      {"law":"extrapolates","sentence":"It is defined at every position: no table ends.","when":{"text":"outOfRange is not \"error\""}},
+    ],
+  },
+  {
+    slot: "embed",
+    name: "sinusoidal2d",
+    title: "2-D sinusoidal",
+    summary: "Sines and cosines of each axis of a grid, side by side: images of any size, no parameter.",
+    formula: "p(y, x) = [\\,c(x),\\, c(y)\\,],\\quad c(t)_{i} = \\sin\\text{ or }\\cos(t\\,\\mathrm{base}^{-2i/D})",
+    reference: "He et al. 2022, Masked Autoencoders; Carion et al. 2020, DETR; Wang and Liu 2019",
+    params: [
+      {"name":"dim","kind":"integer","sentence":"Columns d of the table.","allowed":"an integer from 2 to 65536","required":true,"default":null,"min":2,"max":65536,"aboveMin":false,"shown":{"value":64,"min":4,"max":128,"log":false,"step":4}},
+      {"name":"base","kind":"real","sentence":"Base of the wavelengths.","allowed":"a number from 1e-12 to 1000000000000","required":false,"default":10000,"min":1e-12,"max":1000000000000,"aboveMin":false,"shown":{"value":10000,"min":2,"max":1000000,"log":true}},
+      {"name":"style","kind":"choice","sentence":"Whose order of axes and columns.","allowed":"\"mae\", \"detr\" or \"multidim\"","required":false,"default":"mae","choices":["mae","detr","multidim"]},
+      {"name":"axes","kind":"integer","sentence":"Axes of positions.","allowed":"an integer from 1 to 3","required":false,"default":2,"min":1,"max":3,"aboveMin":false,"where":"style","neededBy":[],"takenBy":["multidim"],"shown":{"value":2,"min":1,"max":3,"log":false}},
+      {"name":"combine","kind":"choice","sentence":"Codes side by side, or each of all columns and summed.","allowed":"\"concat\" or \"add\"","required":false,"default":"concat","choices":["concat","add"]},
+      {"name":"normalize","kind":"flag","sentence":"Divides a count by the last one and multiplies by scale.","allowed":"true or false","required":false,"default":false,"where":"style","neededBy":[],"takenBy":["detr"]},
+      {"name":"scale","kind":"real","sentence":"Where normalised counts end, in radians.","allowed":"a number from 0.000001 to 1000000","required":false,"default":6.283185307179586,"min":0.000001,"max":1000000,"aboveMin":false,"where":"style","neededBy":[],"takenBy":["detr"]},
+      {"name":"eps","kind":"real","sentence":"Added to the last count before dividing.","allowed":"a number from 0 to 1","required":false,"default":0.000001,"min":0,"max":1,"aboveMin":false,"where":"style","neededBy":[],"takenBy":["detr"]},
+      {"name":"mask","kind":"table","sentence":"1 where a cell is there, 0 where it is padding; counts skip it.","allowed":"a table [height, width] of finite numbers","required":false,"default":null,"where":"style","neededBy":[],"takenBy":["detr"],"shape":"[height, width]"},
+      {"name":"grid","kind":"list","sentence":"Height and width to normalise by; by default those of the call's positions.","allowed":"a list [2] of numbers from 1 to 1000000000","required":false,"default":null,"min":1,"max":1000000000,"aboveMin":false,"where":"style","neededBy":[],"takenBy":["detr"],"shape":"[2]"},
+    ],
+    laws: [
+      {"law":"shift_invariant","sentence":"The dot product of two positions depends on their distance only.","when":{"text":"every sine has its cosine and nothing is normalised or masked"}},
+      {"law":"bounded","sentence":"The vectors do not grow with the position.","when":{"text":"no mask is given"}},
+      {"law":"injective","sentence":"No two positions have the same vector in float32.","when":{"text":"no mask is given, nor a grid by which one frequency an axis is normalised"},"length":4096},
+      {"law":"extrapolates","sentence":"It is defined at every position: no table ends.","when":{"text":"no mask is given"}},
+    ],
+  },
+  {
+    slot: "embed",
+    name: "fourier",
+    title: "Fourier features",
+    summary: "Octaves or random frequencies of coordinates, so that a network sees fine detail; made for -1 to 1.",
+    formula: "[\\sin(2^k \\pi v), \\cos(2^k \\pi v)]_{k<L} \\;\\text{or}\\; [\\sin(2\\pi B v), \\cos(2\\pi B v)]",
+    reference: "Mildenhall et al. 2020, NeRF, equation 4; Tancik et al. 2020, Fourier Features, section 5",
+    params: [
+      {"name":"levels","kind":"integer","sentence":"Octaves of each coordinate; left out with gaussian.","allowed":"an integer from 1 to 60","required":false,"default":6,"min":1,"max":60,"aboveMin":false,"shown":{"value":6,"min":1,"max":12,"log":false}},
+      {"name":"gaussian","kind":"real","sentence":"Deviation of random frequencies, in place of octaves.","allowed":"a number from 0.000001 to 1000000","required":false,"default":null,"min":0.000001,"max":1000000,"aboveMin":false},
+      {"name":"features","kind":"integer","sentence":"Random frequencies, each with a sine and a cosine.","allowed":"an integer from 1 to 32768","required":false,"default":null,"min":1,"max":32768,"aboveMin":false},
+      {"name":"seed","kind":"integer","sentence":"Seed of the random frequencies.","allowed":"an integer from 0 to 9007199254740991","required":false,"default":0,"min":0,"max":9007199254740991,"aboveMin":false},
+      {"name":"axes","kind":"integer","sentence":"Coordinates of a position.","allowed":"an integer from 1 to 8","required":false,"default":1,"min":1,"max":8,"aboveMin":false,"shown":{"value":1,"min":1,"max":3,"log":false}},
+    ],
+    laws: [
+      {"law":"shift_invariant","sentence":"The dot product of two positions depends on their distance only."},
+      {"law":"bounded","sentence":"The vectors do not grow with the position."},
+      {"law":"injective","sentence":"No two positions have the same vector in float32.","when":{"text":"gaussian is given"},"length":4096},
+      {"law":"extrapolates","sentence":"It is defined at every position: no table ends."},
+    ],
+  },
+  {
     slot: "rotate",
     name: "rope",
     title: "RoPE",
@@ -44,16 +114,114 @@ export const schemes: readonly Descriptor[] = [
       {"name":"layout","kind":"choice","sentence":"Which columns make a pair: neighbours (GPT-J, Meta), or half the width apart (NeoX, Hugging Face).","allowed":"\"interleaved\" or \"half\"","required":false,"default":"interleaved","choices":["interleaved","half"]},
       {"name":"rotaryDim","kind":"integer","sentence":"Columns that turn, the first ones; an even number.","allowed":"an integer from 2 to 65536","required":false,"default":null,"defaultParam":"dim","min":2,"max":65536,"aboveMin":false},
       {"name":"frequencies","kind":"list","sentence":"Angular frequency of each pair, radians a position, in place of base.","allowed":"a list [rotaryDim / 2] of numbers from -1000000000000 to 1000000000000","required":false,"default":null,"min":-1000000000000,"max":1000000000000,"aboveMin":false,"shape":"[rotaryDim / 2]"},
-      {"name":"scaling.type","kind":"choice","sentence":"Rule that stretches the wavelengths beyond the trained length.","allowed":"\"none\", \"linear\" or \"ntk\"","required":false,"default":"none","choices":["none","linear","ntk"]},
-      {"name":"scaling.factor","kind":"real","sentence":"How many times the trained length is to be reached.","allowed":"a number from 1 to 1000000","required":false,"default":null,"min":1,"max":1000000,"aboveMin":false,"shown":{"value":4,"min":1,"max":32,"log":true}},
+      {"name":"scaling.type","kind":"choice","sentence":"Rule that stretches the wavelengths beyond the trained length.","allowed":"\"none\", \"linear\", \"ntk\", \"dynamic\", \"dynamic-static\", \"qwen\", \"yarn\", \"llama3\", \"longrope\" or \"proportional\"","required":false,"default":"none","choices":["none","linear","ntk","dynamic","dynamic-static","qwen","yarn","llama3","longrope","proportional"]},
+      {"name":"scaling.factor","kind":"real","sentence":"How many times the trained length is to be reached.","allowed":"a number from 1 to 1000000","required":false,"default":null,"min":1,"max":1000000,"aboveMin":false,"where":"scaling.type","neededBy":["linear","ntk","dynamic","dynamic-static","yarn","llama3"],"takenBy":["longrope","proportional"],"shown":{"value":4,"min":1,"max":32,"log":true}},
+      {"name":"scaling.maxPositionEmbeddings","kind":"integer","sentence":"Trained length; the frequencies stay up to it.","allowed":"an integer from 1 to 1000000000","required":false,"default":null,"min":1,"max":1000000000,"aboveMin":false,"where":"scaling.type","neededBy":["dynamic"],"takenBy":["dynamic-static"],"shown":{"value":2048,"min":256,"max":8192,"log":true}},
+      {"name":"scaling.trainLength","kind":"integer","sentence":"Trained length, seq_length in Qwen's configs.","allowed":"an integer from 1 to 1000000000","required":false,"default":null,"min":1,"max":1000000000,"aboveMin":false,"where":"scaling.type","neededBy":["qwen"],"takenBy":[],"shown":{"value":2048,"min":256,"max":8192,"log":true}},
+      {"name":"scaling.originalMaxPositionEmbeddings","kind":"integer","sentence":"Trained length before the extension.","allowed":"an integer from 2 to 1000000000","required":false,"default":null,"min":2,"max":1000000000,"aboveMin":false,"where":"scaling.type","neededBy":["yarn","llama3","longrope"],"takenBy":[],"shown":{"value":2048,"min":256,"max":8192,"log":true}},
+      {"name":"scaling.betaFast","kind":"real","sentence":"Pairs of more turns in the trained length are kept.","allowed":"a number from 0.000001 to 1000000","required":false,"default":32,"min":0.000001,"max":1000000,"aboveMin":false,"where":"scaling.type","neededBy":[],"takenBy":["yarn"]},
+      {"name":"scaling.betaSlow","kind":"real","sentence":"Pairs of fewer turns in the trained length are divided by the factor.","allowed":"a number from 0.000001 to 1000000","required":false,"default":1,"min":0.000001,"max":1000000,"aboveMin":false,"where":"scaling.type","neededBy":[],"takenBy":["yarn"]},
+      {"name":"scaling.attentionFactor","kind":"real","sentence":"Factor of queries and keys, in place of the rule's own.","allowed":"a number from 0.001 to 1000","required":false,"default":null,"min":0.001,"max":1000,"aboveMin":false,"where":"scaling.type","neededBy":[],"takenBy":["yarn","longrope"]},
+      {"name":"scaling.mscale","kind":"real","sentence":"DeepSeek's: multiplies the logarithm in the factor of queries and keys; with mscaleAllDim.","allowed":"a number from 0 to 100","required":false,"default":null,"min":0,"max":100,"aboveMin":false,"where":"scaling.type","neededBy":[],"takenBy":["yarn"]},
+      {"name":"scaling.mscaleAllDim","kind":"real","sentence":"DeepSeek's: divides that factor again, and multiplies the softmax scale by its square.","allowed":"a number from 0 to 100","required":false,"default":null,"min":0,"max":100,"aboveMin":false,"where":"scaling.type","neededBy":[],"takenBy":["yarn"]},
+      {"name":"scaling.truncate","kind":"flag","sentence":"Rounds the ends of the ramp outwards to whole pairs; gpt-oss does not.","allowed":"true or false","required":false,"default":true,"where":"scaling.type","neededBy":[],"takenBy":["yarn"]},
+      {"name":"scaling.lowFreqFactor","kind":"real","sentence":"Pairs of fewer turns in the trained length are divided by the factor.","allowed":"a number from 0.000001 to 1000000","required":false,"default":null,"min":0.000001,"max":1000000,"aboveMin":false,"where":"scaling.type","neededBy":["llama3"],"takenBy":[],"shown":{"value":1,"min":0.5,"max":2,"log":false}},
+      {"name":"scaling.highFreqFactor","kind":"real","sentence":"Pairs of more turns in the trained length are kept; above lowFreqFactor.","allowed":"a number from 0.000001 to 1000000","required":false,"default":null,"min":0.000001,"max":1000000,"aboveMin":false,"where":"scaling.type","neededBy":["llama3"],"takenBy":[],"shown":{"value":4,"min":2.5,"max":16,"log":false}},
+      {"name":"scaling.shortFactor","kind":"list","sentence":"Divisor of each pair's frequency up to the trained length.","allowed":"a list [rotaryDim / 2] of numbers from 0.000001 to 1000000000","required":false,"default":null,"min":0.000001,"max":1000000000,"aboveMin":false,"where":"scaling.type","neededBy":["longrope"],"takenBy":[],"shape":"[rotaryDim / 2]"},
+      {"name":"scaling.longFactor","kind":"list","sentence":"Divisor of each pair's frequency beyond the trained length.","allowed":"a list [rotaryDim / 2] of numbers from 0.000001 to 1000000000","required":false,"default":null,"min":0.000001,"max":1000000000,"aboveMin":false,"where":"scaling.type","neededBy":["longrope"],"takenBy":[],"shape":"[rotaryDim / 2]"},
+      {"name":"scaling.partialRotaryFactor","kind":"real","sentence":"Share of the pairs that turn, the fastest ones; the exponents stay those of the whole width.","allowed":"a number above 0 and at most 1","required":false,"default":null,"min":0,"max":1,"aboveMin":true,"where":"scaling.type","neededBy":["proportional"],"takenBy":[],"shown":{"value":0.25,"min":0.125,"max":1,"log":false}},
+    ],
+    laws: [
+      {"law":"shift_invariant","sentence":"The score of a query and a key depends on their offset only.","when":{"text":"the frequencies do not change with the length of the call"}},
+      {"law":"isometry","sentence":"It keeps the length of every vector.","when":{"text":"the scaling has no attention factor"}},
+      {"law":"bounded","sentence":"Lengths do not grow with the position."},
+      {"law":"injective","sentence":"No two positions turn a vector alike in float32.","when":{"text":"no list of frequencies is given"},"length":4096},
+      {"law":"extrapolates","sentence":"It is defined at every position: no table ends."},
+      {"law":"identity_at_zero","sentence":"Position 0 changes nothing.","when":{"text":"the scaling has no attention factor"}},
+    ],
+  },
+  {
+    slot: "rotate",
+    name: "xpos",
+    title: "xPos",
+    summary: "RoPE with a decay: scores of a causal model fall with the distance and reach beyond the trained length.",
+    formula: "\\langle R(m)\\,q,\\; R(n)\\,k \\rangle_i\\,\\zeta_i^{(m-n)/s},\\quad \\zeta_i = \\frac{2i + 0.4\\,d}{1.4\\,d}",
+    reference: "Sun et al. 2022, A Length-Extrapolatable Transformer, section 2.2",
+    params: [
+      {"name":"dim","kind":"integer","sentence":"Width d of queries and keys, even.","allowed":"an integer from 2 to 65536","required":true,"default":null,"min":2,"max":65536,"aboveMin":false,"shown":{"value":64,"min":2,"max":128,"log":false,"step":2}},
+      {"name":"base","kind":"real","sentence":"Base of the wavelengths.","allowed":"a number from 1e-12 to 1000000000000","required":false,"default":10000,"min":1e-12,"max":1000000000000,"aboveMin":false,"shown":{"value":10000,"min":2,"max":1000000,"log":true}},
+      {"name":"scaleBase","kind":"real","sentence":"Distance s over which pair i decays by zeta_i.","allowed":"a number from 1 to 10000000000000","required":false,"default":512,"min":1,"max":10000000000000,"aboveMin":false,"shown":{"value":512,"min":128,"max":4096,"log":true}},
+      {"name":"layout","kind":"choice","sentence":"Which columns make a pair: neighbours, or half the width apart.","allowed":"\"interleaved\" or \"half\"","required":false,"default":"interleaved","choices":["interleaved","half"]},
+    ],
+    laws: [
+      {"law":"shift_invariant","sentence":"The score of a query and a key depends on their offset only."},
+      {"law":"injective","sentence":"No two positions turn a vector alike in float32.","length":4096},
+      {"law":"extrapolates","sentence":"It is defined at every position: no table ends."},
+      {"law":"identity_at_zero","sentence":"Position 0 changes nothing."},
+    ],
+  },
+  {
+    slot: "rotate",
+    name: "axialRope",
+    title: "Axial RoPE",
+    summary: "RoPE on grids: each axis turns its own pairs, so the score sees the offset along each axis.",
+    formula: "R(t)_{a,i} = \\mathrm{turn}(t_a\\,\\mathrm{base}^{-2i/d_a}),\\quad \\textstyle\\sum_a d_a = d",
+    reference: "Heo et al. 2024, Rotary Position Embedding for Vision Transformer, section 3.2",
+    params: [
+      {"name":"dim","kind":"integer","sentence":"Width d of queries and keys, even.","allowed":"an integer from 2 to 65536","required":true,"default":null,"min":2,"max":65536,"aboveMin":false,"shown":{"value":64,"min":4,"max":128,"log":false,"step":2}},
+      {"name":"axes","kind":"integer","sentence":"Axes of positions.","allowed":"an integer from 1 to 8","required":false,"default":2,"min":1,"max":8,"aboveMin":false,"shown":{"value":2,"min":1,"max":3,"log":false}},
+      {"name":"base","kind":"real","sentence":"Base of the wavelengths.","allowed":"a number from 1e-12 to 1000000000000","required":false,"default":10000,"min":1e-12,"max":1000000000000,"aboveMin":false,"shown":{"value":10000,"min":2,"max":1000000,"log":true}},
+      {"name":"layout","kind":"choice","sentence":"Which columns make a pair: neighbours, or half the width apart.","allowed":"\"interleaved\" or \"half\"","required":false,"default":"interleaved","choices":["interleaved","half"]},
+      {"name":"axisOrder","kind":"list","sentence":"Axes in the order in which they take the pairs.","allowed":"a list [axes] of numbers from 0 to 7","required":false,"default":null,"min":0,"max":7,"aboveMin":false,"shape":"[axes]"},
     ],
     laws: [
       {"law":"shift_invariant","sentence":"The score of a query and a key depends on their offset only."},
       {"law":"isometry","sentence":"It keeps the length of every vector."},
       {"law":"bounded","sentence":"Lengths do not grow with the position."},
-      {"law":"injective","sentence":"No two positions turn a vector alike in float32.","when":{"text":"no list of frequencies is given"},"length":4096},
+      {"law":"injective","sentence":"No two positions turn a vector alike in float32.","length":4096},
       {"law":"extrapolates","sentence":"It is defined at every position: no table ends."},
       {"law":"identity_at_zero","sentence":"Position 0 changes nothing."},
+    ],
+  },
+  {
+    slot: "rotate",
+    name: "mrope",
+    title: "M-RoPE",
+    summary: "RoPE whose pairs are dealt to time, height and width: text, images and video in one sequence.",
+    formula: "R(t)_i = \\mathrm{turn}(t_{a(i)}\\,\\mathrm{base}^{-2i/d})",
+    reference: "Wang et al. 2024, Qwen2-VL, section 2.1",
+    params: [
+      {"name":"dim","kind":"integer","sentence":"Width d of queries and keys, even.","allowed":"an integer from 6 to 65536","required":true,"default":null,"min":6,"max":65536,"aboveMin":false,"shown":{"value":64,"min":8,"max":128,"log":false,"step":2}},
+      {"name":"base","kind":"real","sentence":"Base of the wavelengths, rope_theta in configs.","allowed":"a number from 1e-12 to 1000000000000","required":false,"default":10000,"min":1e-12,"max":1000000000000,"aboveMin":false,"shown":{"value":10000,"min":2,"max":1000000,"log":true}},
+      {"name":"layout","kind":"choice","sentence":"Which columns make a pair: neighbours, or half the width apart (Qwen).","allowed":"\"interleaved\" or \"half\"","required":false,"default":"half","choices":["interleaved","half"]},
+      {"name":"sections","kind":"list","sentence":"Pairs of each axis, dim / 2 in all: time, height, width.","allowed":"a list [3] of numbers from 0 to 32768","required":false,"default":null,"min":0,"max":32768,"aboveMin":false,"shape":"[3]"},
+      {"name":"interleaved","kind":"flag","sentence":"Deals pairs to the axes in turn (Qwen3-VL), not in runs (Qwen2-VL).","allowed":"true or false","required":false,"default":false},
+    ],
+    laws: [
+      {"law":"shift_invariant","sentence":"The score of a query and a key depends on their offset only."},
+      {"law":"isometry","sentence":"It keeps the length of every vector."},
+      {"law":"bounded","sentence":"Lengths do not grow with the position."},
+      {"law":"injective","sentence":"No two positions turn a vector alike in float32.","length":4096},
+      {"law":"extrapolates","sentence":"It is defined at every position: no table ends."},
+      {"law":"identity_at_zero","sentence":"Position 0 changes nothing."},
+    ],
+  },
+  {
+    slot: "rotate",
+    name: "queryScale",
+    title: "Query scale",
+    summary: "Queries grow slowly with their position, so attention stays sharp over many keys; it tells no order.",
+    formula: "q_t \\left(1 + \\alpha \\ln\\!\\left(\\lfloor \\tfrac{t+1}{F} \\rfloor + 1\\right)\\right) \\;\\text{or}\\; q_t \\max\\!\\left(1, \\tfrac{\\ln(t+1)}{\\ln N}\\right)",
+    reference: "Llama 4 (Meta 2025), inference-time temperature; Su 2021, log n scaling; Qwen (2023), section 2.3",
+    params: [
+      {"name":"law","kind":"choice","sentence":"Llama 4's temperature, or the logarithm of the position.","allowed":"\"llama4\" or \"logn\"","required":false,"default":"llama4","choices":["llama4","logn"]},
+      {"name":"floorScale","kind":"integer","sentence":"Positions of a step.","allowed":"an integer from 1 to 1000000000","required":false,"default":8192,"min":1,"max":1000000000,"aboveMin":false,"where":"law","neededBy":[],"takenBy":["llama4"],"shown":{"value":8192,"min":16,"max":16384,"log":true}},
+      {"name":"attnScale","kind":"real","sentence":"How much the logarithm counts.","allowed":"a number from 0 to 100","required":false,"default":0.1,"min":0,"max":100,"aboveMin":false,"where":"law","neededBy":[],"takenBy":["llama4"],"shown":{"value":0.1,"min":0.05,"max":1,"log":false}},
+      {"name":"trainLength","kind":"integer","sentence":"Trained length; queries within it stay.","allowed":"an integer from 2 to 1000000000","required":false,"default":null,"min":2,"max":1000000000,"aboveMin":false,"where":"law","neededBy":["logn"],"takenBy":[],"shown":{"value":2048,"min":16,"max":8192,"log":true}},
+    ],
+    laws: [
+      {"law":"extrapolates","sentence":"It is defined at every position: no table ends."},
+      {"law":"identity_at_zero","sentence":"Position 0 changes nothing.","when":{"text":"floorScale is not 1"}},
     ],
   },
   {
@@ -366,6 +534,156 @@ export function sinusoidal(options: SinusoidalOptions): Sinusoidal {
   return makeScheme(schemes[0]!, options) as Sinusoidal;
 }
 
+/** Options of {@link learned}. */
+export interface LearnedOptions {
+  /** Rows N; a table given has its own. An integer from 1 to 16777216. */
+  readonly length?: number;
+  /** Columns d; a table given has its own. An integer from 1 to 65536. */
+  readonly dim?: number;
+  /** The rows; in their place length, dim, seed and std make some. A table [length, dim] of finite numbers. */
+  readonly table?: TensorLike | TableJSON;
+  /** Seed of the rows where no table is given. An integer from 0 to 9007199254740991. Default: `0`. */
+  readonly seed?: number;
+  /** Standard deviation of the rows where no table is given. A number from 0 to 1000000. Default: `0.02`. */
+  readonly std?: number;
+  /** What a position outside the table means. Default: `"error"`. */
+  readonly outOfRange?: "error" | "wrap" | "clamp" | "interpolate";
+  /**
+   * Where rows lie when they are spread over a longer call. Only with `outOfRange` `"interpolate"`. Default: `"align"`.
+   */
+  readonly corners?: "align" | "half-pixel";
+  /** Height and width of a table of a grid, for positions of two axes. A list [2] of numbers from 1 to 16777216. */
+  readonly grid?: TensorLike | TableJSON;
+}
+
+/** A scheme made by {@link learned}: its parameters are readable; one neither given nor with a default is null. */
+export interface Learned extends EmbedScheme {
+  readonly name: "learned";
+  readonly length: number | null;
+  readonly dim: number | null;
+  readonly table: Tensor<"float32"> | null;
+  readonly seed: number;
+  readonly std: number;
+  readonly outOfRange: "error" | "wrap" | "clamp" | "interpolate";
+  readonly corners: "align" | "half-pixel" | null;
+  readonly grid: Tensor<"float64"> | null;
+}
+
+/**
+ * Learned (embed): A trained row for each position: free in form, with nothing to say beyond its last row.
+ *
+ * Formula, in TeX: `p(t) = E_t,\quad E \in \mathbb{R}^{N \times d}`
+ *
+ * Source: Gehring et al. 2017, Convolutional Sequence to Sequence Learning, section 3.1; Devlin et al. 2019, BERT.
+ *
+ * Holds: bounded where outOfRange is not "error"; injective where two or more drawn rows of two or more columns are
+ * spread over the call, corners aligned up to 4096 positions; extrapolates where outOfRange is not "error".
+ */
+export function learned(options?: LearnedOptions): Learned {
+  return makeScheme(schemes[1]!, options) as Learned;
+}
+
+/** Options of {@link sinusoidal2d}. */
+export interface Sinusoidal2dOptions {
+  /** Columns d of the table. An integer from 2 to 65536. */
+  readonly dim: number;
+  /** Base of the wavelengths. A number from 1e-12 to 1000000000000. Default: `10000`. */
+  readonly base?: number;
+  /** Whose order of axes and columns. Default: `"mae"`. */
+  readonly style?: "mae" | "detr" | "multidim";
+  /** Axes of positions. Only with `style` `"multidim"`. An integer from 1 to 3. Default: `2`. */
+  readonly axes?: number;
+  /** Codes side by side, or each of all columns and summed. Default: `"concat"`. */
+  readonly combine?: "concat" | "add";
+  /** Divides a count by the last one and multiplies by scale. Only with `style` `"detr"`. Default: `false`. */
+  readonly normalize?: boolean;
+  /**
+   * Where normalised counts end, in radians. Only with `style` `"detr"`. A number from 0.000001 to 1000000. Default:
+   * `6.283185307179586`.
+   */
+  readonly scale?: number;
+  /** Added to the last count before dividing. Only with `style` `"detr"`. A number from 0 to 1. Default: `0.000001`. */
+  readonly eps?: number;
+  /**
+   * 1 where a cell is there, 0 where it is padding; counts skip it. Only with `style` `"detr"`. A table [height, width]
+   * of finite numbers.
+   */
+  readonly mask?: TensorLike | TableJSON;
+  /**
+   * Height and width to normalise by; by default those of the call's positions. Only with `style` `"detr"`. A list [2]
+   * of numbers from 1 to 1000000000.
+   */
+  readonly grid?: TensorLike | TableJSON;
+}
+
+/** A scheme made by {@link sinusoidal2d}: its parameters are readable; one neither given nor with a default is null. */
+export interface Sinusoidal2d extends EmbedScheme {
+  readonly name: "sinusoidal2d";
+  readonly dim: number;
+  readonly base: number;
+  readonly style: "mae" | "detr" | "multidim";
+  readonly axes: number | null;
+  readonly combine: "concat" | "add";
+  readonly normalize: boolean | null;
+  readonly scale: number | null;
+  readonly eps: number | null;
+  readonly mask: Tensor<"float32"> | null;
+  readonly grid: Tensor<"float64"> | null;
+}
+
+/**
+ * 2-D sinusoidal (embed): Sines and cosines of each axis of a grid, side by side: images of any size, no parameter.
+ *
+ * Formula, in TeX: `p(y, x) = [\,c(x),\, c(y)\,],\quad c(t)_{i} = \sin\text{ or }\cos(t\,\mathrm{base}^{-2i/D})`
+ *
+ * Source: He et al. 2022, Masked Autoencoders; Carion et al. 2020, DETR; Wang and Liu 2019.
+ *
+ * Holds: shift invariant where every sine has its cosine and nothing is normalised or masked; bounded where no mask is
+ * given; injective where no mask is given, nor a grid by which one frequency an axis is normalised up to 4096
+ * positions; extrapolates where no mask is given.
+ */
+export function sinusoidal2d(options: Sinusoidal2dOptions): Sinusoidal2d {
+  return makeScheme(schemes[2]!, options) as Sinusoidal2d;
+}
+
+/** Options of {@link fourier}. */
+export interface FourierOptions {
+  /** Octaves of each coordinate; left out with gaussian. An integer from 1 to 60. Default: `6`. */
+  readonly levels?: number;
+  /** Deviation of random frequencies, in place of octaves. A number from 0.000001 to 1000000. */
+  readonly gaussian?: number;
+  /** Random frequencies, each with a sine and a cosine. An integer from 1 to 32768. */
+  readonly features?: number;
+  /** Seed of the random frequencies. An integer from 0 to 9007199254740991. Default: `0`. */
+  readonly seed?: number;
+  /** Coordinates of a position. An integer from 1 to 8. Default: `1`. */
+  readonly axes?: number;
+}
+
+/** A scheme made by {@link fourier}: its parameters are readable; one neither given nor with a default is null. */
+export interface Fourier extends EmbedScheme {
+  readonly name: "fourier";
+  readonly levels: number;
+  readonly gaussian: number | null;
+  readonly features: number | null;
+  readonly seed: number;
+  readonly axes: number;
+}
+
+/**
+ * Fourier features (embed): Octaves or random frequencies of coordinates, so that a network sees fine detail; made for
+ * -1 to 1.
+ *
+ * Formula, in TeX: `[\sin(2^k \pi v), \cos(2^k \pi v)]_{k<L} \;\text{or}\; [\sin(2\pi B v), \cos(2\pi B v)]`
+ *
+ * Source: Mildenhall et al. 2020, NeRF, equation 4; Tancik et al. 2020, Fourier Features, section 5.
+ *
+ * Holds: shift invariant; bounded; injective where gaussian is given up to 4096 positions; extrapolates.
+ */
+export function fourier(options?: FourierOptions): Fourier {
+  return makeScheme(schemes[3]!, options) as Fourier;
+}
+
 /** Options of {@link rope}. */
 export interface RopeOptions {
   /** Width d of queries and keys. An integer from 2 to 65536. */
@@ -384,12 +702,119 @@ export interface RopeOptions {
    * -1000000000000 to 1000000000000.
    */
   readonly frequencies?: TensorLike | TableJSON;
-  readonly scaling?: {
-    /** Rule that stretches the wavelengths beyond the trained length. Default: `"none"`. */
-    readonly type?: "none" | "linear" | "ntk";
-    /** How many times the trained length is to be reached. A number from 1 to 1000000. */
-    readonly factor?: number;
-  };
+  readonly scaling?:
+    | {
+        /** Rule that stretches the wavelengths beyond the trained length. Default: `"none"`. */
+        readonly type?: "none";
+      }
+    | {
+        /** Rule that stretches the wavelengths beyond the trained length. Default: `"none"`. */
+        readonly type: "linear";
+        /** How many times the trained length is to be reached. A number from 1 to 1000000. */
+        readonly factor: number;
+      }
+    | {
+        /** Rule that stretches the wavelengths beyond the trained length. Default: `"none"`. */
+        readonly type: "ntk";
+        /** How many times the trained length is to be reached. A number from 1 to 1000000. */
+        readonly factor: number;
+      }
+    | {
+        /** Rule that stretches the wavelengths beyond the trained length. Default: `"none"`. */
+        readonly type: "dynamic";
+        /** How many times the trained length is to be reached. A number from 1 to 1000000. */
+        readonly factor: number;
+        /** Trained length; the frequencies stay up to it. An integer from 1 to 1000000000. */
+        readonly maxPositionEmbeddings: number;
+      }
+    | {
+        /** Rule that stretches the wavelengths beyond the trained length. Default: `"none"`. */
+        readonly type: "dynamic-static";
+        /** How many times the trained length is to be reached. A number from 1 to 1000000. */
+        readonly factor: number;
+        /** Trained length; the frequencies stay up to it. An integer from 1 to 1000000000. */
+        readonly maxPositionEmbeddings?: number;
+      }
+    | {
+        /** Rule that stretches the wavelengths beyond the trained length. Default: `"none"`. */
+        readonly type: "qwen";
+        /** Trained length, seq_length in Qwen's configs. An integer from 1 to 1000000000. */
+        readonly trainLength: number;
+      }
+    | {
+        /** Rule that stretches the wavelengths beyond the trained length. Default: `"none"`. */
+        readonly type: "yarn";
+        /** How many times the trained length is to be reached. A number from 1 to 1000000. */
+        readonly factor: number;
+        /** Trained length before the extension. An integer from 2 to 1000000000. */
+        readonly originalMaxPositionEmbeddings: number;
+        /** Pairs of more turns in the trained length are kept. A number from 0.000001 to 1000000. Default: `32`. */
+        readonly betaFast?: number;
+        /**
+         * Pairs of fewer turns in the trained length are divided by the factor. A number from 0.000001 to 1000000.
+         * Default: `1`.
+         */
+        readonly betaSlow?: number;
+        /** Factor of queries and keys, in place of the rule's own. A number from 0.001 to 1000. */
+        readonly attentionFactor?: number;
+        /**
+         * DeepSeek's: multiplies the logarithm in the factor of queries and keys; with mscaleAllDim. A number from 0 to
+         * 100.
+         */
+        readonly mscale?: number;
+        /**
+         * DeepSeek's: divides that factor again, and multiplies the softmax scale by its square. A number from 0 to
+         * 100.
+         */
+        readonly mscaleAllDim?: number;
+        /** Rounds the ends of the ramp outwards to whole pairs; gpt-oss does not. Default: `true`. */
+        readonly truncate?: boolean;
+      }
+    | {
+        /** Rule that stretches the wavelengths beyond the trained length. Default: `"none"`. */
+        readonly type: "llama3";
+        /** How many times the trained length is to be reached. A number from 1 to 1000000. */
+        readonly factor: number;
+        /** Trained length before the extension. An integer from 2 to 1000000000. */
+        readonly originalMaxPositionEmbeddings: number;
+        /** Pairs of fewer turns in the trained length are divided by the factor. A number from 0.000001 to 1000000. */
+        readonly lowFreqFactor: number;
+        /**
+         * Pairs of more turns in the trained length are kept; above lowFreqFactor. A number from 0.000001 to 1000000.
+         */
+        readonly highFreqFactor: number;
+      }
+    | {
+        /** Rule that stretches the wavelengths beyond the trained length. Default: `"none"`. */
+        readonly type: "longrope";
+        /** How many times the trained length is to be reached. A number from 1 to 1000000. */
+        readonly factor?: number;
+        /** Trained length before the extension. An integer from 2 to 1000000000. */
+        readonly originalMaxPositionEmbeddings: number;
+        /** Factor of queries and keys, in place of the rule's own. A number from 0.001 to 1000. */
+        readonly attentionFactor?: number;
+        /**
+         * Divisor of each pair's frequency up to the trained length. A list [rotaryDim / 2] of numbers from 0.000001 to
+         * 1000000000.
+         */
+        readonly shortFactor: TensorLike | TableJSON;
+        /**
+         * Divisor of each pair's frequency beyond the trained length. A list [rotaryDim / 2] of numbers from 0.000001
+         * to 1000000000.
+         */
+        readonly longFactor: TensorLike | TableJSON;
+      }
+    | {
+        /** Rule that stretches the wavelengths beyond the trained length. Default: `"none"`. */
+        readonly type: "proportional";
+        /** How many times the trained length is to be reached. A number from 1 to 1000000. */
+        readonly factor?: number;
+        /**
+         * Share of the pairs that turn, the fastest ones; the exponents stay those of the whole width. A number above 0
+         * and at most 1.
+         */
+        readonly partialRotaryFactor: number;
+      };
 }
 
 /** A scheme made by {@link rope}: its parameters are readable; one neither given nor with a default is null. */
@@ -401,8 +826,22 @@ export interface Rope extends RotateScheme {
   readonly rotaryDim: number;
   readonly frequencies: Tensor<"float64"> | null;
   readonly scaling: {
-    readonly type: "none" | "linear" | "ntk";
-    readonly factor: number | null;
+    readonly type: "none" | "linear" | "ntk" | "dynamic" | "dynamic-static" | "qwen" | "yarn" | "llama3" | "longrope" | "proportional";
+    readonly factor?: number | null;
+    readonly maxPositionEmbeddings?: number | null;
+    readonly trainLength?: number | null;
+    readonly originalMaxPositionEmbeddings?: number | null;
+    readonly betaFast?: number | null;
+    readonly betaSlow?: number | null;
+    readonly attentionFactor?: number | null;
+    readonly mscale?: number | null;
+    readonly mscaleAllDim?: number | null;
+    readonly truncate?: boolean | null;
+    readonly lowFreqFactor?: number | null;
+    readonly highFreqFactor?: number | null;
+    readonly shortFactor?: Tensor<"float64"> | null;
+    readonly longFactor?: Tensor<"float64"> | null;
+    readonly partialRotaryFactor?: number | null;
   };
 }
 
@@ -414,11 +853,157 @@ export interface Rope extends RotateScheme {
  *
  * Source: Su et al. 2021, RoFormer: Enhanced Transformer with Rotary Position Embedding, section 3.2.2.
  *
- * Holds: shift invariant; isometry; bounded; injective where no list of frequencies is given up to 4096 positions;
- * extrapolates; identity at zero.
+ * Holds: shift invariant where the frequencies do not change with the length of the call; isometry where the scaling
+ * has no attention factor; bounded; injective where no list of frequencies is given up to 4096 positions; extrapolates;
+ * identity at zero where the scaling has no attention factor.
  */
 export function rope(options: RopeOptions): Rope {
-  return makeScheme(schemes[1]!, options) as Rope;
+  return makeScheme(schemes[4]!, options) as Rope;
+}
+
+/** Options of {@link xpos}. */
+export interface XposOptions {
+  /** Width d of queries and keys, even. An integer from 2 to 65536. */
+  readonly dim: number;
+  /** Base of the wavelengths. A number from 1e-12 to 1000000000000. Default: `10000`. */
+  readonly base?: number;
+  /** Distance s over which pair i decays by zeta_i. A number from 1 to 10000000000000. Default: `512`. */
+  readonly scaleBase?: number;
+  /** Which columns make a pair: neighbours, or half the width apart. Default: `"interleaved"`. */
+  readonly layout?: "interleaved" | "half";
+}
+
+/** A scheme made by {@link xpos}: its parameters are readable; one neither given nor with a default is null. */
+export interface Xpos extends RotateScheme {
+  readonly name: "xpos";
+  readonly dim: number;
+  readonly base: number;
+  readonly scaleBase: number;
+  readonly layout: "interleaved" | "half";
+}
+
+/**
+ * xPos (rotate): RoPE with a decay: scores of a causal model fall with the distance and reach beyond the trained
+ * length.
+ *
+ * Formula, in TeX: `\langle R(m)\,q,\; R(n)\,k \rangle_i\,\zeta_i^{(m-n)/s},\quad \zeta_i = \frac{2i + 0.4\,d}{1.4\,d}`
+ *
+ * Source: Sun et al. 2022, A Length-Extrapolatable Transformer, section 2.2.
+ *
+ * Holds: shift invariant; injective up to 4096 positions; extrapolates; identity at zero.
+ */
+export function xpos(options: XposOptions): Xpos {
+  return makeScheme(schemes[5]!, options) as Xpos;
+}
+
+/** Options of {@link axialRope}. */
+export interface AxialRopeOptions {
+  /** Width d of queries and keys, even. An integer from 2 to 65536. */
+  readonly dim: number;
+  /** Axes of positions. An integer from 1 to 8. Default: `2`. */
+  readonly axes?: number;
+  /** Base of the wavelengths. A number from 1e-12 to 1000000000000. Default: `10000`. */
+  readonly base?: number;
+  /** Which columns make a pair: neighbours, or half the width apart. Default: `"interleaved"`. */
+  readonly layout?: "interleaved" | "half";
+  /** Axes in the order in which they take the pairs. A list [axes] of numbers from 0 to 7. */
+  readonly axisOrder?: TensorLike | TableJSON;
+}
+
+/** A scheme made by {@link axialRope}: its parameters are readable; one neither given nor with a default is null. */
+export interface AxialRope extends RotateScheme {
+  readonly name: "axialRope";
+  readonly dim: number;
+  readonly axes: number;
+  readonly base: number;
+  readonly layout: "interleaved" | "half";
+  readonly axisOrder: Tensor<"float64"> | null;
+}
+
+/**
+ * Axial RoPE (rotate): RoPE on grids: each axis turns its own pairs, so the score sees the offset along each axis.
+ *
+ * Formula, in TeX: `R(t)_{a,i} = \mathrm{turn}(t_a\,\mathrm{base}^{-2i/d_a}),\quad \textstyle\sum_a d_a = d`
+ *
+ * Source: Heo et al. 2024, Rotary Position Embedding for Vision Transformer, section 3.2.
+ *
+ * Holds: shift invariant; isometry; bounded; injective up to 4096 positions; extrapolates; identity at zero.
+ */
+export function axialRope(options: AxialRopeOptions): AxialRope {
+  return makeScheme(schemes[6]!, options) as AxialRope;
+}
+
+/** Options of {@link mrope}. */
+export interface MropeOptions {
+  /** Width d of queries and keys, even. An integer from 6 to 65536. */
+  readonly dim: number;
+  /** Base of the wavelengths, rope_theta in configs. A number from 1e-12 to 1000000000000. Default: `10000`. */
+  readonly base?: number;
+  /** Which columns make a pair: neighbours, or half the width apart (Qwen). Default: `"half"`. */
+  readonly layout?: "interleaved" | "half";
+  /** Pairs of each axis, dim / 2 in all: time, height, width. A list [3] of numbers from 0 to 32768. */
+  readonly sections?: TensorLike | TableJSON;
+  /** Deals pairs to the axes in turn (Qwen3-VL), not in runs (Qwen2-VL). Default: `false`. */
+  readonly interleaved?: boolean;
+}
+
+/** A scheme made by {@link mrope}: its parameters are readable; one neither given nor with a default is null. */
+export interface Mrope extends RotateScheme {
+  readonly name: "mrope";
+  readonly dim: number;
+  readonly base: number;
+  readonly layout: "interleaved" | "half";
+  readonly sections: Tensor<"float64"> | null;
+  readonly interleaved: boolean;
+}
+
+/**
+ * M-RoPE (rotate): RoPE whose pairs are dealt to time, height and width: text, images and video in one sequence.
+ *
+ * Formula, in TeX: `R(t)_i = \mathrm{turn}(t_{a(i)}\,\mathrm{base}^{-2i/d})`
+ *
+ * Source: Wang et al. 2024, Qwen2-VL, section 2.1.
+ *
+ * Holds: shift invariant; isometry; bounded; injective up to 4096 positions; extrapolates; identity at zero.
+ */
+export function mrope(options: MropeOptions): Mrope {
+  return makeScheme(schemes[7]!, options) as Mrope;
+}
+
+/** Options of {@link queryScale}. */
+export interface QueryScaleOptions {
+  /** Llama 4's temperature, or the logarithm of the position. Default: `"llama4"`. */
+  readonly law?: "llama4" | "logn";
+  /** Positions of a step. Only with `law` `"llama4"`. An integer from 1 to 1000000000. Default: `8192`. */
+  readonly floorScale?: number;
+  /** How much the logarithm counts. Only with `law` `"llama4"`. A number from 0 to 100. Default: `0.1`. */
+  readonly attnScale?: number;
+  /** Trained length; queries within it stay. Only with `law` `"logn"`. An integer from 2 to 1000000000. */
+  readonly trainLength?: number;
+}
+
+/** A scheme made by {@link queryScale}: its parameters are readable; one neither given nor with a default is null. */
+export interface QueryScale extends RotateScheme {
+  readonly name: "queryScale";
+  readonly law: "llama4" | "logn";
+  readonly floorScale: number | null;
+  readonly attnScale: number | null;
+  readonly trainLength: number | null;
+}
+
+/**
+ * Query scale (rotate): Queries grow slowly with their position, so attention stays sharp over many keys; it tells no
+ * order.
+ *
+ * Formula, in TeX: `q_t \left(1 + \alpha \ln\!\left(\lfloor \tfrac{t+1}{F} \rfloor + 1\right)\right) \;\text{or}\; q_t
+ * \max\!\left(1, \tfrac{\ln(t+1)}{\ln N}\right)`
+ *
+ * Source: Llama 4 (Meta 2025), inference-time temperature; Su 2021, log n scaling; Qwen (2023), section 2.3.
+ *
+ * Holds: extrapolates; identity at zero where floorScale is not 1.
+ */
+export function queryScale(options?: QueryScaleOptions): QueryScale {
+  return makeScheme(schemes[8]!, options) as QueryScale;
 }
 
 /** Options of {@link alibi}. */
@@ -456,7 +1041,7 @@ export interface Alibi extends BiasScheme {
  * true; extrapolates; identity at zero.
  */
 export function alibi(options: AlibiOptions): Alibi {
-  return makeScheme(schemes[2]!, options) as Alibi;
+  return makeScheme(schemes[9]!, options) as Alibi;
 }
 
 /** Options of {@link t5}. */
@@ -502,7 +1087,7 @@ export interface T5 extends BiasScheme {
  * Holds: shift invariant; bounded; extrapolates.
  */
 export function t5(options: T5Options): T5 {
-  return makeScheme(schemes[3]!, options) as T5;
+  return makeScheme(schemes[10]!, options) as T5;
 }
 
 /** Options of {@link toeplitz}. */
@@ -527,7 +1112,7 @@ export interface Toeplitz extends BiasScheme {
  * Holds: shift invariant.
  */
 export function toeplitz(options: ToeplitzOptions): Toeplitz {
-  return makeScheme(schemes[4]!, options) as Toeplitz;
+  return makeScheme(schemes[11]!, options) as Toeplitz;
 }
 
 /** Options of {@link kerple}. */
@@ -567,7 +1152,7 @@ export interface Kerple extends BiasScheme {
  * Holds: shift invariant; non positive; monotone in distance; symmetric; extrapolates; identity at zero.
  */
 export function kerple(options: KerpleOptions): Kerple {
-  return makeScheme(schemes[5]!, options) as Kerple;
+  return makeScheme(schemes[12]!, options) as Kerple;
 }
 
 /** Options of {@link sandwich}. */
@@ -600,7 +1185,7 @@ export interface Sandwich extends BiasScheme {
  * Holds: shift invariant; non positive; symmetric; extrapolates; identity at zero.
  */
 export function sandwich(options: SandwichOptions): Sandwich {
-  return makeScheme(schemes[6]!, options) as Sandwich;
+  return makeScheme(schemes[13]!, options) as Sandwich;
 }
 
 /** Options of {@link fire}. */
@@ -653,7 +1238,7 @@ export interface Fire extends BiasScheme {
  * Holds: extrapolates.
  */
 export function fire(options: FireOptions): Fire {
-  return makeScheme(schemes[7]!, options) as Fire;
+  return makeScheme(schemes[14]!, options) as Fire;
 }
 
 /** Options of {@link swin}. */
@@ -693,7 +1278,7 @@ export interface Swin extends BiasScheme {
  * Holds: shift invariant.
  */
 export function swin(options: SwinOptions): Swin {
-  return makeScheme(schemes[8]!, options) as Swin;
+  return makeScheme(schemes[15]!, options) as Swin;
 }
 
 /** Options of {@link distance}. */
@@ -722,7 +1307,7 @@ export interface Distance extends BiasScheme {
  * Holds: shift invariant; non positive; monotone in distance; symmetric; extrapolates; identity at zero.
  */
 export function distance(options: DistanceOptions): Distance {
-  return makeScheme(schemes[9]!, options) as Distance;
+  return makeScheme(schemes[16]!, options) as Distance;
 }
 
 /** Options of {@link shaw}. */
@@ -775,7 +1360,7 @@ export interface Shaw extends RelateScheme {
  * Holds: shift invariant; bounded; extrapolates.
  */
 export function shaw(options: ShawOptions): Shaw {
-  return makeScheme(schemes[10]!, options) as Shaw;
+  return makeScheme(schemes[17]!, options) as Shaw;
 }
 
 /** Options of {@link transformerXL}. */
@@ -827,7 +1412,7 @@ export interface TransformerXL extends RelateScheme {
  * Holds: shift invariant; extrapolates.
  */
 export function transformerXL(options: TransformerXLOptions): TransformerXL {
-  return makeScheme(schemes[11]!, options) as TransformerXL;
+  return makeScheme(schemes[18]!, options) as TransformerXL;
 }
 
 /** Options of {@link deberta}. */
@@ -882,7 +1467,7 @@ export interface Deberta extends RelateScheme {
  * Holds: shift invariant; bounded; extrapolates.
  */
 export function deberta(options: DebertaOptions): Deberta {
-  return makeScheme(schemes[12]!, options) as Deberta;
+  return makeScheme(schemes[19]!, options) as Deberta;
 }
 
 /** Options of {@link cope}. */
@@ -919,5 +1504,5 @@ export interface Cope extends RelateScheme {
  * Holds: shift invariant; bounded; extrapolates.
  */
 export function cope(options: CopeOptions): Cope {
-  return makeScheme(schemes[13]!, options) as Cope;
+  return makeScheme(schemes[20]!, options) as Cope;
 }

@@ -596,9 +596,11 @@ describe("every scheme, every parameter, every bad value", () => {
       if (param.where !== undefined) {
         it(`${name}: ${own} is refused where ${param.where} has another value`, () => {
           const choices = params.find((other) => other.name === param.where)!.choices!;
-          const other = choices.find((choice) => !param.neededBy!.includes(choice) && !param.takenBy!.includes(choice))!;
+          const having = [...param.neededBy!, ...param.takenBy!];
+          const other = choices.find((choice) => !having.includes(choice))!;
           const chosen = beside({ ...param, neededBy: [other], takenBy: [] });
-          const value = beside(param)[own] ??
+          const value =
+            beside(param)[own] ??
             ({ table: [[1]], list: [1] } as Record<string, unknown>)[param.kind] ??
             param.default ??
             param.min;
