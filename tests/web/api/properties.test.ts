@@ -241,7 +241,7 @@ describe("every scheme of the catalogue", () => {
   };
   // One of several ways to make a scheme, so not required, yet without a default: the size of a learned table.
   const needed = (param: posenc.Param): boolean =>
-    param.default === null && param.shown !== undefined && param.where === undefined && param.defaultParam === undefined;
+    param.default === null && param.shown !== undefined && (param.where ?? param.defaultParam) === undefined;
   it.each(schemes)("$slot $name is made or refused, and survives its JSON", (descriptor) => {
     let made = 0;
     const options = fc.record(
