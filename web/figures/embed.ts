@@ -107,8 +107,6 @@ export const embed = defineFigure<Model>({
     const listed = listedWaves(values);
     const made = (): unknown => schemeFrom("embed", String(values.scheme), longEnough(values));
     const scheme = (isScheme(data) ? data : made()) as EmbedScheme;
-    const made = (): unknown => schemeFrom("embed", String(values.scheme), longEnough(values));
-    const scheme = (isScheme(data) ? data : made()) as EmbedScheme;
     const table = encode(scheme, arange(start, start + Number(values.positions)));
     const [rows = 0, columns = 0] = table.shape;
     const beyond = values.view === "waves" ? listed.find((c) => c >= columns) : undefined;
