@@ -18,6 +18,7 @@ const kPackages = [
   ["libeigen3-dev", () => existsSync("/usr/include/eigen3/Eigen/Core")],
   ["catch2", () => existsSync("/usr/include/catch2/catch.hpp")],
   ["libmpfr-dev", () => existsSync("/usr/include/mpfr.h")],
+  ["xz-utils", () => found("xz")],
   ["chromium", () => existsSync("/usr/bin/chromium")],
 ];
 

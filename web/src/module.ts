@@ -5,7 +5,7 @@ import { bytes as wasmBase64 } from "../../build/wasm/posenc_bytes.mjs";
 import type { PosencModule } from "../../build/wasm/posenc_fallback.mjs";
 import { fromBase64 } from "./base64.js";
 import { type ErrorCode, PosencError, type Refusal, printed, refusal, refuse, refuseUnknown } from "./error.js";
-import { inflate } from "./inflate.js";
+import { unpackLzma } from "./lzma.js";
 
 /** What {@link init} records. */
 export interface InitOptions {
@@ -198,29 +198,14 @@ function requireWebAssembly(): void {
 
 function compiled(): WebAssembly.Module {
   requireWebAssembly();
-  return isModule(settings.wasm) ? settings.wasm : new WebAssembly.Module(givenBytes() ?? inflate(packedBytes()));
+  return isModule(settings.wasm) ? settings.wasm : new WebAssembly.Module(givenBytes() ?? unpackLzma(packedBytes()));
 }
 
-// The same by the engine's own means, off the page's thread.
+// The same, compiled off the page's thread.
 async function compiledLater(): Promise<WebAssembly.Module> {
   requireWebAssembly();
   if (isModule(settings.wasm)) return settings.wasm;
-  return WebAssembly.compile(givenBytes() ?? (await inflatedLater(packedBytes())));
-}
-
-async function inflatedLater(packed: Uint8Array<ArrayBuffer>): Promise<BufferSource> {
-  let native: DecompressionStream;
-  try {
-    native = new DecompressionStream("deflate-raw");
-  } catch {
-    return inflate(packed); // engines of before 2023 have none, or only that of gzip
-  }
-  const chunks: Uint8Array<ArrayBuffer>[] = [];
-  const reader = new Blob([packed]).stream().pipeThrough(native).getReader();
-  for (let next = await reader.read(); !next.done; next = await reader.read()) {
-    chunks.push(next.value as Uint8Array<ArrayBuffer>);
-  }
-  return new Blob(chunks).arrayBuffer();
+  return WebAssembly.compile(givenBytes() ?? unpackLzma(packedBytes()));
 }
 
 function simdSource(module: WebAssembly.Module): Source {
