@@ -196,4 +196,21 @@ describe("narrow and printed", () => {
     expect(faults).toEqual([]);
     await close();
   });
+
+  it("fits onto A4: no table, formula or figure is cut off at the edge of the paper", async () => {
+    // 210 mm less margins of 10 mm, at 96 pixels an inch.
+    const { page, close, faults } = await open(browser, server.address, { viewport: { width: 718, height: 1000 } });
+    await drawAll(page);
+    await page.emulateMedia({ media: "print" });
+    const cut = await page.evaluate(() =>
+      [...document.querySelectorAll("main *")]
+        .filter((element) => element.getClientRects().length > 0 && !element.closest("math"))
+        .filter((element) => element.getBoundingClientRect().right > innerWidth + 0.5)
+        .map((element) => `${element.localName}#${element.id} ${element.getBoundingClientRect().right}`),
+    );
+    expect(cut).toEqual([]);
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(718);
+    expect(faults).toEqual([]);
+    await close();
+  });
 });

@@ -47,7 +47,7 @@ export const embed = defineFigure<Model>({
   attributes: {
     scheme: 'The embed scheme, "sinusoidal" by default.',
     positions: "How many positions, 1 to 8192; 96 by default.",
-    start: "The first position; 0 by default.",
+    start: "The first position, at most 2^53 either way; 0 by default.",
     dim: "The width of the encoding.",
     base: "The base of the wavelengths.",
     layout: "How the columns are laid out.",

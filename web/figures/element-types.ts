@@ -1,0 +1,33 @@
+// What TypeScript knows of the elements: document.createElement("posenc-embed") and querySelector("posenc-embed") give
+// a figure with its properties. tests/web/figures/documents.test.ts holds the names to the definitions.
+import type { FigureElement } from "./element.js";
+import type { Value } from "./figure.js";
+
+/** A figure with a property for each of its attributes, in camel case. */
+export type ElementOf<Names extends string> = FigureElement & { [Name in Names]: Value | undefined };
+
+/** The elements by their tag names. */
+export interface PosencElements {
+  "posenc-embed": ElementOf<
+    "scheme" | "positions" | "start" | "dim" | "base" | "layout" | "view" | "waves" | "position" | "dimension"
+  >;
+  "posenc-rotate": ElementOf<
+    "scheme" | "positions" | "m" | "n" | "dim" | "base" | "layout" | "mix" | "q" | "k" | "tokenSeed" | "view"
+  >;
+  "posenc-bias": ElementOf<
+    "scheme" | "positions" | "head" | "heads" | "causal" | "common" | "view" | "query" | "key" | "offset"
+  >;
+  "posenc-relate": ElementOf<"scheme" | "tokens" | "clip" | "dim" | "causal" | "tokenSeed" | "view" | "query" | "key">;
+  "posenc-addition": ElementOf<
+    "sentence" | "scheme" | "dim" | "scale" | "alpha" | "deviation" | "seed" | "fixed" | "position" | "dimension"
+  >;
+  "posenc-attention": ElementOf<
+    "sentence" | "context" | "scheme" | "compare" | "head" | "heads" | "headWidth" | "causal" | "window" | "padding"
+    | "seed" | "fixed" | "query" | "key"
+  >;
+}
+
+declare global {
+  // Merged into the DOM's own, which is what makes its functions know the elements.
+  interface HTMLElementTagNameMap extends PosencElements {}
+}
