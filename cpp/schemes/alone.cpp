@@ -1,5 +1,6 @@
 #include "schemes/alone.h"
 
+#include <algorithm>
 #include <cmath>
 #include <memory>
 #include <new>
@@ -274,6 +275,28 @@ Status bias_matrix(std::span<const Bias* const> schemes, const Positions& querie
   return status;
 }
 
+namespace {
+
+// Raw offsets are written as int32: the extremes of all pairs must fit, of either sign.
+Status check_raw_offsets(const char* subject, const Positions& queries, const Positions& keys) {
+  constexpr double kMost = 2147483647;
+  if (queries.count == 0 || keys.count == 0) return ok();
+  for (int axis = 0; axis < queries.axes; ++axis) {
+    const double* q = queries.data + static_cast<std::size_t>(axis) * queries.count;
+    const double* k = keys.data + static_cast<std::size_t>(axis) * keys.count;
+    const auto [q_low, q_high] = std::minmax_element(q, q + queries.count);
+    const auto [k_low, k_high] = std::minmax_element(k, k + keys.count);
+    for (const double offset : {*k_high - *q_low, *k_low - *q_high}) {
+      if (offset >= -kMost && offset <= kMost) continue;
+      return refuse(Code::kOutOfRange, subject, "keys", "at most 2147483647 from every query where raw is true",
+                    "an offset of " + to_text(offset));
+    }
+  }
+  return ok();
+}
+
+}  // namespace
+
 Status table_rows(const Scheme& scheme, Slot slot, const Positions& queries, const Positions& keys, bool raw,
                   std::int32_t* out) {
   static constexpr char kSubject[] = "relativeIndex";
@@ -291,6 +314,8 @@ Status table_rows(const Scheme& scheme, Slot slot, const Positions& queries, con
   if (!index(probe)) {
     return refuse(Code::kUnsupported, kSubject, "scheme", "one with a table of offsets, as shaw has", scheme.name());
   }
+  if (raw) status = check_raw_offsets(kSubject, query_places.positions, key_places.positions);
+  if (!status.ok()) return status;
   Tile tile;
   return walk_pairs(
       kSubject, query_places.positions, key_places.positions, scheme.whole_offsets(), tile, [&](const Tile& at) {

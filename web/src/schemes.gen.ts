@@ -21,8 +21,8 @@ export const schemes: readonly Descriptor[] = [
       {"name":"frequencies","kind":"list","sentence":"Angular frequency of each pair, radians a position, in place of base and spacing.","allowed":"a list [dim / 2] of numbers from -1000000000000 to 1000000000000","required":false,"default":null,"min":-1000000000000,"max":1000000000000,"aboveMin":false,"shape":"[dim / 2]"},
       {"name":"scale","kind":"real","sentence":"Factor of the whole table.","allowed":"a number from 0.000001 to 1000000","required":false,"default":1,"min":0.000001,"max":1000000,"aboveMin":false},
       {"name":"padIndex","kind":"integer","sentence":"Position whose row is zero.","allowed":"an integer from -9007199254740992 to 9007199254740992","required":false,"default":null,"min":-9007199254740992,"max":9007199254740992,"aboveMin":false},
-      {"name":"minTimescale","kind":"real","sentence":"First timescale of the timing spacing.","allowed":"a number from 0.000001 to 1000000000000","required":false,"default":1,"min":0.000001,"max":1000000000000,"aboveMin":false},
-      {"name":"maxTimescale","kind":"real","sentence":"Last timescale of the timing spacing.","allowed":"a number from 1e-12 to 1000000000000","required":false,"default":null,"defaultParam":"base","min":1e-12,"max":1000000000000,"aboveMin":false},
+      {"name":"minTimescale","kind":"real","sentence":"Frequency of the timing spacing's first pair, radians a position: tensor2tensor multiplies by it.","allowed":"a number from 0.000001 to 1000000000000","required":false,"default":1,"min":0.000001,"max":1000000000000,"aboveMin":false},
+      {"name":"maxTimescale","kind":"real","sentence":"The timing spacing's last pair turns at minTimescale^2 / maxTimescale radians a position.","allowed":"a number from 1e-12 to 1000000000000","required":false,"default":null,"defaultParam":"base","min":1e-12,"max":1000000000000,"aboveMin":false},
     ],
     laws: [
       {"law":"shift_invariant","sentence":"The dot product of two positions depends on their distance only.","when":{"text":"every sine has its cosine (dim even, or oddDim \"pad\") and no padIndex is given"}},
@@ -496,9 +496,15 @@ export interface SinusoidalOptions {
   readonly scale?: number;
   /** Position whose row is zero. An integer from -9007199254740992 to 9007199254740992. */
   readonly padIndex?: number;
-  /** First timescale of the timing spacing. A number from 0.000001 to 1000000000000. Default: `1`. */
+  /**
+   * Frequency of the timing spacing's first pair, radians a position: tensor2tensor multiplies by it. A number from
+   * 0.000001 to 1000000000000. Default: `1`.
+   */
   readonly minTimescale?: number;
-  /** Last timescale of the timing spacing. A number from 1e-12 to 1000000000000. Default: the value of `base`. */
+  /**
+   * The timing spacing's last pair turns at minTimescale^2 / maxTimescale radians a position. A number from 1e-12 to
+   * 1000000000000. Default: the value of `base`.
+   */
   readonly maxTimescale?: number;
 }
 

@@ -49,9 +49,11 @@ constexpr Param kParams[] = {
      .max = 1e6},
     {.name = "padIndex", .kind = Kind::kInteger, .sentence = "Position whose row is zero.", .fallback = kNone,
      .min = -kMaxPosition, .max = kMaxPosition},
-    {.name = "minTimescale", .kind = Kind::kReal, .sentence = "First timescale of the timing spacing.", .fallback = 1,
-     .min = 1e-6, .max = 1e12},
-    {.name = "maxTimescale", .kind = Kind::kReal, .sentence = "Last timescale of the timing spacing.",
+    {.name = "minTimescale", .kind = Kind::kReal,
+     .sentence = "Frequency of the timing spacing's first pair, radians a position: tensor2tensor multiplies by it.",
+     .fallback = 1, .min = 1e-6, .max = 1e12},
+    {.name = "maxTimescale", .kind = Kind::kReal,
+     .sentence = "The timing spacing's last pair turns at minTimescale^2 / maxTimescale radians a position.",
      .fallback_param = "base", .min = 1e-12, .max = 1e12},
 };
 

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include <catch2/catch.hpp>
@@ -190,6 +191,15 @@ TEST_CASE("relativeIndex: rows of the table, whole offsets only, schemes that ha
   for (int n = 0; n < 9; ++n) CHECK(rows[n] == expected[n]);
   REQUIRE(table_rows(*shaw.scheme, Slot::kRelate, {places.data(), 3, 1}, {places.data(), 3, 1}, true, rows).ok());
   CHECK(rows[2] == 7);
+  const Reals origin = {0}, far = {2147483648.0}, near = {2147483647.0};
+  for (const auto& [from, to] : {std::pair(&origin, &far), std::pair(&far, &origin)}) {
+    const Status past = table_rows(*shaw.scheme, Slot::kRelate, {from->data(), 1, 1}, {to->data(), 1, 1}, true, rows);
+    CHECK(past.code == Code::kOutOfRange);
+    REQUIRE(table_rows(*shaw.scheme, Slot::kRelate, {from->data(), 1, 1}, {to->data(), 1, 1}, false, rows).ok());
+    CHECK(rows[0] == (from == &origin ? 4 : 0));
+  }
+  REQUIRE(table_rows(*shaw.scheme, Slot::kRelate, {near.data(), 1, 1}, {origin.data(), 1, 1}, true, rows).ok());
+  CHECK(rows[0] == -2147483647);
   const Status fraction =
       table_rows(*shaw.scheme, Slot::kRelate, {places.data(), 3, 1}, {odd.data(), 3, 1}, false, rows);
   CHECK(fraction.code == Code::kNotInteger);
