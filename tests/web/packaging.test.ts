@@ -53,7 +53,22 @@ describe("what is packed", () => {
       expect(files, path).toContain(path.slice(2));
     for (const path of ["LICENSE", "README.md", "dist/THIRD-PARTY.txt", "dist/fallback.classic.js"])
       expect(files).toContain(path);
-    expect(files.filter((path) => !/^(dist\/|LICENSE$|README\.md$|package\.json$)/.test(path))).toEqual([]);
+    const read = /^(docs\/\w+\.md|web\/examples\/[\w-]+\.mjs|(README|CHANGELOG|CONTRIBUTING)\.md)$/;
+    const other = files.filter((path) => !path.startsWith("dist/") && !read.test(path));
+    expect(other.sort()).toEqual(["LICENSE", "package.json"]);
+  });
+
+  it("holds the pages that the README and the documents link to", () => {
+    let count = 0;
+    for (const page of files.filter((path) => /^(docs\/.*|README)\.md$/.test(path))) {
+      const text = readFileSync(join(kRoot, page), "utf8");
+      for (const [, path] of text.matchAll(/\]\((?!https?:|#)([^)#\s]+\.md)/g)) {
+        expect(files, `${page}: ${path}`).toContain(join(dirname(page), path!));
+        count++;
+      }
+    }
+    expect(count).toBeGreaterThan(6);
+    expect(files).toContain("web/examples/01-encode.mjs");
   });
 
   it("brings no other package along", () => {
