@@ -31,7 +31,7 @@ export function entropy(weights: TensorLike, options?: EntropyOptions): Tensor<"
   const frame = new Frame(subject);
   const result = frame.output(rows * 8);
   frame.run("entropy", {
-    weights: frame.input(asFloat32(read.data)),
+    weights: frame.input(asFloat32(subject, "weights", read.data), "weights", product(read.shape)),
     rows,
     keys: read.shape[read.shape.length - 1]!,
     base,
@@ -88,12 +88,12 @@ export function attentionDistance(weights: TensorLike, options?: AttentionDistan
   const frame = new Frame(subject);
   const result = frame.output(rows * 8);
   frame.run("attention_distance", {
-    weights: frame.input(asFloat32(read.data)),
+    weights: frame.input(asFloat32(subject, "weights", read.data), "weights", product(read.shape)),
     batch: product(read.shape.slice(0, -2)),
     queries,
     keys,
-    query_positions: frame.input(queryPositions.data),
-    key_positions: frame.input(keyPositions.data),
+    query_positions: frame.input(queryPositions.data, "queryPositions", queries),
+    key_positions: frame.input(keyPositions.data, "keyPositions", keys),
     out: result,
   });
   return new Tensor(frame.float64(result, rows), shape, "float64");

@@ -1,10 +1,11 @@
 // Attention over all four slots.
-import { printedShape, refuse, refusal, verbatim } from "./error.js";
+import { printedShape, refuse, refuseMissing, refusal, verbatim } from "./error.js";
 import { Frame, type Place } from "./module.js";
 import { readFinite, readFlag, readMask, readOptions, readPositive, readWhole } from "./options.js";
 import { type Positions, type PositionsLike, countUp, readOrder, readPositions } from "./positions.js";
 import { type BiasScheme, type RelateScheme, type RotateScheme, readSchemes } from "./scheme.js";
 import {
+  type ReadArray,
   Tensor,
   type TensorLike,
   allowedSize,
@@ -41,9 +42,15 @@ export interface AttentionOptions {
   readonly keyLengths?: number | TensorLike;
   /** Multiplies q . k; default 1 / sqrt(d). */
   readonly scale?: number;
-  /** Positions of the queries; default 0 … Tq - 1, or the last Tq of Tk with `causal: "bottom-right"`. */
+  /**
+   * Positions of the queries; default 0 … Tq - 1. With `causal: "bottom-right"` the default is the last Tq of the keys'
+   * positions, with `"top-left"` the first. `causal: true` with keyPositions asks for them (or for queryOrder).
+   */
   readonly queryPositions?: PositionsLike;
-  /** Positions of the keys; default 0 … Tk - 1. */
+  /**
+   * Positions of the keys; default 0 … Tk - 1. Causal attention asks for them, or for keyOrder, where a query stands
+   * behind Tk - 1.
+   */
   readonly keyPositions?: PositionsLike;
   /** What causality and windows compare, in place of the positions. */
   readonly queryOrder?: PositionsLike;
@@ -109,7 +116,7 @@ const kKnown = [
   "out",
 ] as const;
 // Named in the documents, not there yet: better said than guessed at.
-const kPlanned = ["mask", "softcap", "sinks", "dtype"];
+const kPlanned = ["mask", "softcap", "sinks", "dtype"] as const;
 
 /**
  * softmax(scores + bias, masked) v, with positions in any of three slots.
@@ -121,8 +128,8 @@ const kPlanned = ["mask", "softcap", "sinks", "dtype"];
  * `not-finite` inputs, `out-of-range` where finite inputs overflow.
  */
 export function attention(q: TensorLike, k: TensorLike, v: TensorLike, options?: AttentionOptions): AttentionResult {
-  if (typeof options === "object" && options !== null) refusePlanned(options);
-  const given = readOptions(kSubject, options, kKnown);
+  const given = readOptions(kSubject, options, [...kKnown, ...kPlanned]);
+  refusePlanned(given);
   const shapes = readOperands(q, k, v);
   const { leading, batch, heads, kvHeads, queries, keys, width, valueWidth } = shapes;
   const rotate = readSchemes(kSubject, "rotate", given.rotate, "rotate");
@@ -153,9 +160,11 @@ export function attention(q: TensorLike, k: TensorLike, v: TensorLike, options?:
   const frame = new Frame(kSubject);
   const pairs = (wanted: boolean, bytes = 4): Place | undefined =>
     wanted ? frame.output(pairSize * bytes) : undefined;
-  const query = frame.input(shapes.q);
-  const key = shapes.k === shapes.q ? query : frame.input(shapes.k);
-  const value = shapes.v === shapes.k ? key : shapes.v === shapes.q ? query : frame.input(shapes.v);
+  const keyRows = batch * kvHeads * keys;
+  const query = frame.input(shapes.q, "q", batch * heads * queries * width);
+  const key = shapes.k === shapes.q ? query : frame.input(shapes.k, "k", keyRows * width);
+  const value =
+    shapes.v === shapes.k ? key : shapes.v === shapes.q ? query : frame.input(shapes.v, "v", keyRows * valueWidth);
   const out = frame.output(outSize * 4);
   const lse = frame.output(rows * 4);
   const weights = pairs(wantsWeights);
@@ -181,21 +190,21 @@ export function attention(q: TensorLike, k: TensorLike, v: TensorLike, options?:
     rotate: frame.schemes(rotate),
     bias: frame.schemes(bias),
     relate: frame.schemes(relate),
-    query_positions: frame.input(places.query.data),
+    query_positions: frame.input(places.query.data, "queryPositions", places.query.axes * queries),
     query_axes: places.query.axes,
-    key_positions: frame.input(places.key.data),
+    key_positions: frame.input(places.key.data, "keyPositions", places.key.axes * keys),
     key_axes: places.key.axes,
-    query_order: frame.inputIf(places.queryOrder),
-    key_order: frame.inputIf(places.keyOrder),
+    query_order: frame.inputIf(places.queryOrder, "queryOrder", queries),
+    key_order: frame.inputIf(places.keyOrder, "keyOrder", keys),
     length,
     scale,
     causal: causal === true || align !== undefined,
     window_left: left,
     window_right: right,
     prefix_length: prefix,
-    key_mask: frame.inputIf(keyMask?.data),
+    key_mask: frame.inputIf(keyMask?.data, "keyMask", keyMask === undefined ? 0 : product(keyMask.shape)),
     key_mask_batched: keyMask?.shape.length === 2,
-    key_lengths: frame.inputIf(keyLengths),
+    key_lengths: frame.inputIf(keyLengths, "keyLengths", batch),
     allow_non_finite: allowNonFinite,
     out,
     lse,
@@ -228,9 +237,9 @@ export function attention(q: TensorLike, k: TensorLike, v: TensorLike, options?:
   };
 }
 
-function refusePlanned(options: object): void {
+function refusePlanned(options: Given): void {
   for (const name of kPlanned) {
-    const value = (options as Record<string, unknown>)[name];
+    const value = options[name];
     if (value === undefined || (name === "dtype" && value === "float32")) continue;
     throw refusal(
       {
@@ -280,7 +289,7 @@ function readOperands(q: unknown, k: unknown, v: unknown): Operands {
       );
     }
     return read;
-  }) as [ReturnType<typeof readNumbers>, ReturnType<typeof readNumbers>, ReturnType<typeof readNumbers>];
+  }) as [ReadArray, ReadArray, ReadArray];
   const rank = query.shape.length;
   if (rank < 2 || rank > 4) {
     refuse(
@@ -335,9 +344,11 @@ function readOperands(q: unknown, k: unknown, v: unknown): Operands {
       value.shape[rank - 2] === keys,
   );
   // The same array given twice is moved in once.
-  const q32 = asFloat32(query.data);
-  const k32 = key.data === query.data ? q32 : asFloat32(key.data);
-  const v32 = value.data === key.data ? k32 : value.data === query.data ? q32 : asFloat32(value.data);
+  const same = (a: ReadArray, b: ReadArray): boolean =>
+    a.source !== undefined && a.source === b.source && a.data.length === b.data.length;
+  const q32 = asFloat32(kSubject, "q", query.data);
+  const k32 = same(key, query) ? q32 : asFloat32(kSubject, "k", key.data);
+  const v32 = same(value, key) ? k32 : same(value, query) ? q32 : asFloat32(kSubject, "v", value.data);
   return {
     q: q32,
     k: k32,
@@ -402,14 +413,48 @@ function readPlaces(given: Given, queries: number, keys: number, causal: Causal)
     );
   }
   const first = causal === "bottom-right" ? keys - queries : 0;
-  const query = side("queryPositions", queries, first);
   const key = side("keyPositions", keys, 0);
   let queryOrder = readOrder(kSubject, "queryOrder", given.queryOrder, queries);
   const keyOrder = readOrder(kSubject, "keyOrder", given.keyOrder, keys);
+  const query = alignedQueries(given, key, queries, first, causal) ?? side("queryPositions", queries, first);
+  if (causal !== false && given.keyPositions === undefined && keyOrder === undefined) {
+    refuseLateQueries(given, query, keys);
+  }
   // Positions of several axes have no order of their own: then the index counts, aligned as asked.
   if (queryOrder === undefined && first !== 0 && query.axes > 1)
     queryOrder = countUp(first, queries, kSubject, "queryOrder").data;
   return { query, key, queryOrder, keyOrder };
+}
+
+// Positions of the keys alone say nothing of queries that count from 0: under causality these would see no key, or all.
+// "top-left" and "bottom-right" do say: the queries are the first or the last of the keys, at their positions.
+function alignedQueries(
+  given: Given,
+  key: Positions,
+  queries: number,
+  first: number,
+  causal: Causal,
+): Positions | undefined {
+  if (causal === false || given.keyPositions === undefined || given.queryPositions !== undefined) return undefined;
+  if (typeof causal === "string" && queries <= key.count) {
+    const data = new Float64Array(key.axes * queries);
+    for (let axis = 0; axis < key.axes; axis++) {
+      const start = axis * key.count + first;
+      data.set(key.data.subarray(start, start + queries), axis * queries);
+    }
+    return { data, axes: key.axes, count: queries };
+  }
+  if (given.queryOrder !== undefined) return undefined;
+  const allowed = "given beside keyPositions where attention is causal, or queryOrder";
+  return refuseMissing(kSubject, "queryPositions", allowed);
+}
+
+// Queries alone are those of a cache, whose keys count 0 … Tk - 1. One behind the last key was never in it.
+function refuseLateQueries(given: Given, query: Positions, keys: number): void {
+  if (given.queryPositions === undefined || given.queryOrder !== undefined || query.axes !== 1) return;
+  if (!query.data.some((position) => position > keys - 1)) return;
+  const allowed = `given where attention is causal and a query stands behind ${keys - 1}, the last key by count`;
+  refuseMissing(kSubject, "keyPositions", allowed);
 }
 
 /** @internal */
@@ -425,8 +470,9 @@ export function readWindow(value: unknown, causal: boolean): [left: number, righ
   }
   if (!Array.isArray(value)) refuse("not-a-number", kSubject, "window", allowed, value);
   if (value.length !== 2) refuse("shape-mismatch", kSubject, "window", allowed, value);
-  const [left, right] = (value as unknown[]).map((side) => {
+  const [left, right] = [value[0] as unknown, value[1] as unknown].map((side) => {
     if (side === null) return Infinity;
+    if (side === undefined) refuse("not-a-number", kSubject, "window", allowed, verbatim("a side that is undefined"));
     const reach = readFinite(kSubject, "window", side, undefined, allowed);
     if (reach < 0) refuse("out-of-range", kSubject, "window", allowed, side);
     return reach;

@@ -52,13 +52,13 @@ export function bias(scheme: BiasScheme | readonly BiasScheme[], options: BiasOp
   const result = frame.output(size * 4);
   frame.run("bias", {
     schemes: frame.schemes(specs),
-    query_positions: frame.input(queries.data),
+    query_positions: frame.input(queries.data, "queries", queries.axes * queries.count),
     query_axes: queries.axes,
     queries: queries.count,
-    key_positions: frame.input(keys.data),
+    key_positions: frame.input(keys.data, "keys", keys.axes * keys.count),
     key_axes: keys.axes,
     keys: keys.count,
-    heads: frame.inputIf(heads),
+    heads: frame.inputIf(heads, "heads", count),
     head_count: count,
     out: result,
   });
@@ -98,10 +98,10 @@ export function relativeIndex(scheme: BiasScheme | RelateScheme, options: Relati
   const result = frame.output(size * 4);
   frame.run("relative_index", {
     scheme: frame.scheme(spec),
-    query_positions: frame.input(queries.data),
+    query_positions: frame.input(queries.data, "queries", queries.axes * queries.count),
     query_axes: queries.axes,
     queries: queries.count,
-    key_positions: frame.input(keys.data),
+    key_positions: frame.input(keys.data, "keys", keys.axes * keys.count),
     key_axes: keys.axes,
     keys: keys.count,
     raw,

@@ -1,19 +1,30 @@
 // Schemes from their JSON.
 import { nearest, refusal, refuse, refuseMissing } from "./error.js";
-import { type Scheme, type SchemeJSON, makeScheme } from "./scheme.js";
+import { type AnyScheme, type Descriptor, type Scheme, type SchemeJSON, isScheme, makeScheme } from "./scheme.js";
 import { schemes } from "./schemes.gen.js";
 
 /**
  * Rebuilds a scheme from what its `toJSON()` gave, or from `{slot, name, ...params}` written by hand. An unknown name
- * is `unknown-choice`; parameters are checked as the factory checks them.
+ * is `unknown-choice`; parameters are checked as the factory checks them. Schemes are taken too, of another copy of the
+ * package as well, and copies of their properties: a param that is null there is one that was not given.
  */
-export function fromJSON(spec: SchemeJSON): Scheme {
+export function fromJSON(scheme: Scheme): AnyScheme;
+export function fromJSON(spec: SchemeJSON): AnyScheme;
+export function fromJSON(spec: SchemeJSON | Scheme): AnyScheme {
   const allowed = "{slot, name, ...params} of a scheme";
   if (spec === undefined) refuseMissing("fromJSON", "spec", allowed);
   if (typeof spec !== "object" || spec === null || Array.isArray(spec))
     refuse("not-a-number", "fromJSON", "spec", allowed, spec);
-  const { slot, name, ...options } = spec;
-  if (typeof slot !== "string" || typeof name !== "string") refuseMissing("fromJSON", "slot and name", allowed);
+  const { slot, name, ...options } = isScheme(spec) ? spec.toJSON() : spec;
+  const missing = [...(slot === undefined ? ["slot"] : []), ...(name === undefined ? ["name"] : [])];
+  if (missing.length > 0) {
+    throw refusal(
+      { code: "missing-option", subject: "fromJSON", argument: "spec", allowed, given: "undefined" },
+      `fromJSON: ${missing.join(" and ")} ${missing.length > 1 ? "are" : "is"} missing, spec must be ${allowed}`,
+    );
+  }
+  if (typeof slot !== "string") refuse("unknown-choice", "fromJSON", "slot", "the slot of a scheme", slot);
+  if (typeof name !== "string") refuse("unknown-choice", "fromJSON", "name", "the name of a scheme", name);
   const descriptor = schemes.find((candidate) => candidate.name === name && candidate.slot === slot);
   if (descriptor === undefined) {
     const known = schemes.map((candidate) => `${candidate.slot} ${candidate.name}`);
@@ -34,5 +45,19 @@ export function fromJSON(spec: SchemeJSON): Scheme {
         : `fromJSON: there is no ${slot} scheme ${name}, did you mean ${guess}?`,
     );
   }
-  return makeScheme(descriptor, options);
+  return makeScheme(descriptor, withoutNulls(descriptor, options, ""));
+}
+
+// Without the params that are null because they were not given and have no default.
+function withoutNulls(descriptor: Descriptor, options: object, prefix: string): Record<string, unknown> {
+  const kept = Object.create(null) as Record<string, unknown>;
+  for (const [key, value] of Object.entries(options) as [string, unknown][]) {
+    const name = prefix + key;
+    const param = descriptor.params.find((candidate) => candidate.name === name);
+    const isOuter = descriptor.params.some((candidate) => candidate.name.startsWith(`${name}.`));
+    if (value === null && param !== undefined && !param.required && param.default === null) continue;
+    kept[key] =
+      isOuter && typeof value === "object" && value !== null ? withoutNulls(descriptor, value, `${name}.`) : value;
+  }
+  return kept;
 }

@@ -64,7 +64,7 @@ export function encode(
   const result = frame.output(size * (wide ? 8 : 4));
   frame.run("encode", {
     scheme: frame.scheme(spec),
-    positions: frame.input(data),
+    positions: frame.input(data, "positions", axes * count),
     axes,
     tokens: count,
     length,
@@ -165,13 +165,13 @@ export function embed(x: TensorLike, scheme: EmbedScheme, options?: EmbedOptions
   const result = frame.output(size * 4);
   frame.run("embed", {
     scheme: frame.scheme(spec),
-    positions: frame.input(positions.data),
+    positions: frame.input(positions.data, "positions", positions.axes * tokens),
     axes: positions.axes,
     tokens,
     length,
     batch,
     width,
-    x: frame.input(asFloat32(read.data)),
+    x: frame.input(asFloat32(subject, "x", read.data), "x", product(shape)),
     scale,
     alpha,
     concat,

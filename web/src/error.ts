@@ -161,8 +161,8 @@ export function printed(value: unknown): string {
 }
 
 /** `[2, 3]`, as errors print shapes. */
-export function printedShape(shape: readonly number[]): string {
-  return `[${shape.join(", ")}]`;
+export function printedShape(shape: readonly unknown[]): string {
+  return `[${shape.map(printed).join(", ")}]`;
 }
 
 function kindOf(value: object): string {

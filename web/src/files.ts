@@ -3,7 +3,16 @@
 import { hasOrder, littleBytes } from "./byte-order.js";
 import { nearest, printed, printedShape, refusal, refuse, verbatim } from "./error.js";
 import { readOptions } from "./options.js";
-import { type DType, Tensor, type TensorLike, allowedSize, product, refuseDetached, tensor } from "./tensor.js";
+import {
+  type DType,
+  Tensor,
+  type TensorLike,
+  allowedSize,
+  bytesOf,
+  product,
+  refuseDetached,
+  tensor,
+} from "./tensor.js";
 
 /** Bytes in memory. */
 export type Bytes = ArrayBuffer | ArrayBufferView | SharedArrayBuffer;
@@ -31,7 +40,7 @@ type Parse<T> = (size: number) => Parser<T>;
 function asBytes(subject: string, argument: string, value: unknown): Uint8Array | undefined {
   if (ArrayBuffer.isView(value)) {
     refuseDetached(subject, argument, value);
-    return new Uint8Array(value.buffer, value.byteOffset, value.byteLength);
+    return bytesOf(value);
   }
   const name = Object.prototype.toString.call(value);
   if (name !== "[object ArrayBuffer]" && name !== "[object SharedArrayBuffer]") return undefined;

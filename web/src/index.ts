@@ -24,6 +24,7 @@ export {
   paddedPositions,
 } from "./positions.js";
 export type {
+  AnyScheme,
   BiasScheme,
   Claim,
   Descriptor,

@@ -81,8 +81,8 @@ export function layoutCheck(
     const [norms, errors] = [frame.output(rows * 16), frame.output(24)];
     const tokens = leading[leading.length - 1]!;
     frame.run("layout_check", {
-      found: frame.input(found.data),
-      expected: frame.input(wanted.data),
+      found: frame.input(found.data, "rotated", found.size),
+      expected: frame.input(wanted.data, "x", wanted.size),
       batch: alone ? rows : product(leading.slice(0, -1)),
       tokens: alone ? 1 : tokens,
       width: source.shape[leading.length]!,

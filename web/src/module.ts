@@ -467,7 +467,12 @@ export class Frame {
   readonly #cells: number[] = [];
   readonly #moved: number[] = []; // cells that hold a place among the cells …
   readonly #movedData: number[] = []; // … and among the data, made absolute when the frame runs
-  readonly #inputs: { readonly array: Elements; readonly offset: number }[] = [];
+  readonly #inputs: {
+    readonly array: Elements;
+    readonly argument: string;
+    readonly count: number;
+    readonly offset: number;
+  }[] = [];
   #dataBytes = 0;
   #dataStart = 0;
   #block = 0;
@@ -478,16 +483,27 @@ export class Frame {
     this.#subject = subject;
   }
 
-  /** An array to be copied in. */
-  input(array: Elements): Place {
-    const place = this.output(array.byteLength);
-    this.#inputs.push({ array, offset: place.offset });
+  /**
+   * An array to be copied in: `count` elements, as its shape was read. Code of the caller's that ran since may have
+   * taken its buffer away: then it is `detached`, here and again when the frame runs.
+   */
+  input(array: Elements, argument: string, count: number): Place {
+    this.#refuseShrunk(array, argument, count);
+    const place = this.output(count * array.BYTES_PER_ELEMENT);
+    this.#inputs.push({ array, argument, count, offset: place.offset });
     return place;
   }
 
   /** An array to be copied in, or nothing. */
-  inputIf(array: Elements | undefined): Place | undefined {
-    return array === undefined ? undefined : this.input(array);
+  inputIf(array: Elements | undefined, argument: string, count: number): Place | undefined {
+    return array === undefined ? undefined : this.input(array, argument, count);
+  }
+
+  #refuseShrunk(array: Elements, argument: string, count: number): void {
+    if (array.length === count) return;
+    const allowed = `an array that keeps its ${count} elements during the call`;
+    const given = `one of ${array.length}`;
+    throw refusal({ code: "detached", subject: this.#subject, argument, allowed, given });
   }
 
   /** Room for a result. */
@@ -502,7 +518,7 @@ export class Frame {
     const headers = spec.tables.map((table) => {
       if (table === undefined) return undefined;
       const [d0 = 0, d1 = 0, d2 = 0] = table.shape;
-      return this.#pushCells([table.shape.length, d0, d1, d2, this.input(table.data)]);
+      return this.#pushCells([table.shape.length, d0, d1, d2, this.input(table.data, "a table", table.data.length)]);
     });
     return this.#pushCells([spec.index, ...spec.cells.map((cell, i) => headers[i] ?? cell)]);
   }
@@ -531,6 +547,7 @@ export class Frame {
 
   /** Runs the call of calls.def with its fields given by name; a refusal by the core is thrown as PosencError. */
   run(name: string, values: Readonly<Record<string, FieldValue>>): this {
+    for (const { array, argument, count } of this.#inputs) this.#refuseShrunk(array, argument, count);
     const running = current();
     const call = running.calls.get(name);
     if (call === undefined) throw internal(this.#subject, `the core has no call ${name}`);
@@ -607,9 +624,15 @@ export class Frame {
   }
 }
 
+const kSet = (Object.getPrototypeOf(Uint8Array) as { prototype: Uint8Array }).prototype.set as (
+  this: Elements,
+  from: ArrayLike<number>,
+) => void;
+
 function copyOut<T extends Elements>(subject: string, heap: T, start: number, count: number, out: T | undefined): T {
   if (out !== undefined) {
-    out.set(heap.subarray(start, start + count));
+    // Not out.set: the caller may have overridden it.
+    kSet.call(out, heap.subarray(start, start + count));
     return out;
   }
   try {
@@ -731,7 +754,7 @@ function selfTest(candidate: Core): void {
   const table = tableFrame.output(4 * 12);
   tableFrame.run("encode", {
     scheme: tableFrame.scheme({ index, cells, tables: cells.map(() => undefined) }),
-    positions: tableFrame.input(Float64Array.of(0, 3, 2 ** 40)),
+    positions: tableFrame.input(Float64Array.of(0, 3, 2 ** 40), "positions", 3),
     axes: 1,
     tokens: 3,
     length: 0,
@@ -747,13 +770,17 @@ function selfTest(candidate: Core): void {
   const k = new Float32Array(count * 4).map((_, i) => (i % 4 === 0 ? kLogarithms[i / 4]! : i));
   const v = new Float32Array(count * 4).map((_, i) => 1 / (Math.floor(i / 4) + 1));
   const frame = new Frame("posenc");
-  const order = frame.input(Float64Array.from(kLogarithms, (_, t) => t));
+  const order = frame.input(
+    Float64Array.from(kLogarithms, (_, t) => t),
+    "order",
+    count,
+  );
   const out = frame.output(count * 16);
   const none = 0;
   frame.run("attention", {
-    q: frame.input(q),
-    k: frame.input(k),
-    v: frame.input(v),
+    q: frame.input(q, "q", count * 4),
+    k: frame.input(k, "k", count * 4),
+    v: frame.input(v, "v", count * 4),
     batch: 1,
     heads: 1,
     kv_heads: 1,

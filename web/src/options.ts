@@ -1,11 +1,37 @@
 // How options are read: every key known, every value of its kind. What range a value must lie in, the core says.
 import { printedShape, refuse, refuseMissing, refuseUnknown, verbatim } from "./error.js";
-import { product, readArray } from "./tensor.js";
+import { readArray } from "./tensor.js";
 
 /** The largest position, and the largest number an option may be: whole numbers are exact up to it. */
 export const kLimit = 2 ** 53;
 
-/** An options object whose every key is known; `{}` where it was not given. */
+// True for the Object.prototype of any realm: what it holds is no one's option.
+function isRoot(level: object): boolean {
+  return Object.getPrototypeOf(level) === null && Object.hasOwn(level, "hasOwnProperty");
+}
+
+/**
+ * What an object says under the names it may use, and under others by `unknown`. Its own properties count, and those of
+ * a class it was made by or an object it inherits from, but none of Object.prototype's. Each is read once.
+ */
+export function readProperties(
+  value: object,
+  known: readonly string[],
+  unknown: (name: string) => never,
+): Map<string, unknown> {
+  const read = new Map<string, unknown>();
+  for (let level: object | null = value; level !== null && !isRoot(level); level = Object.getPrototypeOf(level)) {
+    const listed = Object.keys(level); // in the caller's order
+    for (const name of listed) if (!known.includes(name)) unknown(name);
+    // A class has its getters unlisted.
+    for (const name of [...listed, ...known]) {
+      if (!read.has(name) && Object.hasOwn(level, name)) read.set(name, (value as Record<string, unknown>)[name]);
+    }
+  }
+  return read;
+}
+
+/** A copy of an options object whose every key is known, each read once; `{}` where it was not given. */
 export function readOptions(
   subject: string,
   options: unknown,
@@ -15,8 +41,10 @@ export function readOptions(
   if (typeof options !== "object" || options === null || Array.isArray(options) || ArrayBuffer.isView(options)) {
     refuse("not-a-number", subject, "options", "an object", options);
   }
-  for (const key of Object.keys(options)) if (!known.includes(key)) refuseUnknown(subject, key, known);
-  return options as Record<string, unknown>;
+  const read = readProperties(options, known, (name) => refuseUnknown(subject, name, known));
+  const copy = Object.create(null) as Record<string, unknown>;
+  for (const [name, value] of read) copy[name] = value;
+  return copy;
 }
 
 function readNumber(subject: string, argument: string, value: unknown, allowed: string): number {
@@ -110,7 +138,7 @@ export function readMask(
   if (read.shape.length < 1 || read.shape.length > maxRank) {
     refuse("shape-mismatch", subject, argument, allowed, verbatim(`shape ${printedShape(read.shape)}`));
   }
-  const data = new Uint8Array(product(read.shape));
+  const data = new Uint8Array(read.data.length);
   for (let t = 0; t < data.length; t++) {
     const entry = read.data[t]!;
     if (entry !== 0 && entry !== 1) {

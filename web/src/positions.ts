@@ -7,6 +7,9 @@ import {
   type Shaped,
   Tensor,
   allowedSize,
+  asFloat64,
+  kindOfArray,
+  lengthOf,
   readArray,
   refuseDetached,
 } from "./tensor.js";
@@ -40,9 +43,9 @@ export function readPositions(subject: string, argument: string, value: unknown)
   if (typeof value === "number")
     return countUp(0, readWhole(subject, argument, value, kAllowed, kLimit), subject, argument);
   if (value === undefined) refuseMissing(subject, argument, kAllowed);
-  if (value instanceof BigInt64Array || value instanceof BigUint64Array) {
-    refuseDetached(subject, argument, value);
-    return { data: Float64Array.from(value, (p) => fromBigInt(subject, argument, p)), axes: 1, count: value.length };
+  if (isBigInts(value)) {
+    const data = Float64Array.from(bigInts(subject, argument, value));
+    return { data, axes: 1, count: data.length };
   }
   const read = readArray(subject, argument, withoutBigInts(subject, argument, value));
   if (read.boolean) refuse("not-a-number", subject, argument, kAllowed, verbatim("booleans"));
@@ -59,7 +62,7 @@ export function readPositions(subject: string, argument: string, value: unknown)
       verbatim(`shape ${printedShape(read.shape)}`),
     );
   }
-  const data = read.data instanceof Float64Array ? read.data : Float64Array.from(read.data);
+  const data = asFloat64(read.data);
   return read.shape.length === 1
     ? { data, axes: 1, count: read.shape[0]! }
     : { data, axes: read.shape[0]!, count: read.shape[1]! };
@@ -89,15 +92,26 @@ function fromBigInt(subject: string, argument: string, value: bigint): number {
   return Number(value);
 }
 
-// Arrays may mix numbers and BigInts.
-function withoutBigInts(subject: string, argument: string, value: unknown): unknown {
-  if (!Array.isArray(value)) return value;
+type BigInts = BigInt64Array | BigUint64Array;
+
+function isBigInts(value: unknown): value is BigInts {
+  const kind = kindOfArray(value);
+  return kind === "BigInt64Array" || kind === "BigUint64Array";
+}
+
+function bigInts(subject: string, argument: string, array: BigInts): number[] {
+  refuseDetached(subject, argument, array);
+  return Array.from({ length: lengthOf(array) }, (_, t) => fromBigInt(subject, argument, array[t]!));
+}
+
+// Arrays may mix numbers and BigInts. Two levels are all that positions have: deeper ones, and arrays that hold
+// themselves, are for readArray to refuse.
+function withoutBigInts(subject: string, argument: string, value: unknown, levels = 2): unknown {
+  if (!Array.isArray(value) || levels === 0) return value;
   const first: unknown = value[0];
-  if (first instanceof BigInt64Array || first instanceof BigUint64Array || Array.isArray(first)) {
+  if (isBigInts(first) || Array.isArray(first)) {
     return value.map((row: unknown) =>
-      row instanceof BigInt64Array || row instanceof BigUint64Array
-        ? Array.from(row, (p) => fromBigInt(subject, argument, p))
-        : withoutBigInts(subject, argument, row),
+      isBigInts(row) ? bigInts(subject, argument, row) : withoutBigInts(subject, argument, row, levels - 1),
     );
   }
   if (!value.some((p) => typeof p === "bigint")) return value;

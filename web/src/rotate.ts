@@ -9,6 +9,7 @@ import {
   type TensorLike,
   allowedSize,
   asFloat32,
+  asFloat64,
   float32Tensor,
   product,
   readNumbers,
@@ -93,7 +94,7 @@ export function rotate(
   const result = frame.output(size * (wide ? 8 : 4));
   frame.run("rotate", {
     schemes: frame.schemes(specs),
-    positions: frame.input(positions.data),
+    positions: frame.input(positions.data, "positions", positions.axes * tokens),
     axes: positions.axes,
     tokens,
     length,
@@ -103,7 +104,7 @@ export function rotate(
     inverse,
     float64: wide,
     allow_non_finite: allowNonFinite,
-    x: frame.input(wide ? (read.data as Float64Array) : asFloat32(read.data)),
+    x: frame.input(wide ? (read.data as Float64Array) : asFloat32(subject, "x", read.data), "x", size),
     out: result,
   });
   return wide
@@ -134,13 +135,14 @@ export interface ConvertLayoutOptions {
 }
 
 /**
- * Permutes the last axis of x [..., d], d even, from one layout of pairs to the other; values, shape and float64 stay.
+ * Permutes the last axis of x [..., d], d even, from one layout of pairs to the other; values, shape, float64 and
+ * int32 stay (a Uint32Array becomes float64, which holds its values; other kinds float32).
  * Rotating in one layout equals converting, rotating in the other and converting back.
  */
-export function convertLayout(x: TensorLike, options: ConvertLayoutOptions): Tensor<"float32" | "float64"> {
+export function convertLayout(x: TensorLike, options: ConvertLayoutOptions): Tensor<"float32" | "float64" | "int32"> {
   const subject = "convertLayout";
-  const read = readNumbers(subject, "x", x);
   const given = readOptions(subject, options, ["from", "to"]);
+  const read = readNumbers(subject, "x", x);
   const choices = ["interleaved", "half"] as const;
   for (const key of ["from", "to"] as const) {
     if (given[key] === undefined) refuse("missing-option", subject, key, '"interleaved" or "half"', undefined);
@@ -151,9 +153,15 @@ export function convertLayout(x: TensorLike, options: ConvertLayoutOptions): Ten
   if (width % 2 !== 0) {
     refuse("shape-mismatch", subject, "x", "of an even last axis", verbatim(`shape ${printedShape(read.shape)}`));
   }
-  const wide = read.data instanceof Float64Array && !read.nested;
-  const source = wide ? read.data : asFloat32(read.data);
-  const data = source.slice() as Float32Array | Float64Array;
+  const dtype =
+    read.data instanceof Int32Array
+      ? "int32"
+      : read.data instanceof Uint32Array || (read.data instanceof Float64Array && !read.nested)
+        ? "float64"
+        : "float32";
+  const source =
+    dtype === "int32" ? read.data : dtype === "float64" ? asFloat64(read.data) : asFloat32(subject, "x", read.data);
+  const data = source.slice() as Float32Array | Float64Array | Int32Array;
   const half = width / 2;
   if (from !== to) {
     for (let start = 0; start < data.length; start += width) {
@@ -169,7 +177,5 @@ export function convertLayout(x: TensorLike, options: ConvertLayoutOptions): Ten
       }
     }
   }
-  return wide
-    ? new Tensor(data as Float64Array, read.shape, "float64")
-    : float32Tensor(data as Float32Array, read.shape);
+  return new Tensor<"float32" | "float64" | "int32">(data, read.shape, dtype);
 }

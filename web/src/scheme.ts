@@ -3,6 +3,7 @@
 import { fromBase64, toBase64 } from "./base64.js";
 import { type ErrorCode, PosencError, printedShape, refuse, refuseMissing, refuseUnknown, verbatim } from "./error.js";
 import { Frame, type SpecCells, schemeIndex } from "./module.js";
+import { readProperties } from "./options.js";
 import { Tensor, allowedSize, asFloat32, asFloat64, product, readNumbers } from "./tensor.js";
 
 /**
@@ -109,6 +110,9 @@ export type BiasScheme = Scheme<"bias">;
 /** Vectors a(i, j) of a pair, met by queries, keys and values. */
 export type RelateScheme = Scheme<"relate">;
 
+/** A scheme of any slot; `scheme.slot` tells which. */
+export type AnyScheme = EmbedScheme | RotateScheme | BiasScheme | RelateScheme;
+
 /** What the rest of the package knows of a scheme. */
 export interface Spec extends SpecCells {
   readonly descriptor: Descriptor;
@@ -134,7 +138,7 @@ interface TableValue {
  * Makes a scheme from its descriptor and the caller's options. The core checks values and their relations at once, so a
  * scheme that exists is a valid one.
  */
-export function makeScheme(descriptor: Descriptor, options: unknown): Scheme {
+export function makeScheme(descriptor: Descriptor, options: unknown): AnyScheme {
   const subject = descriptor.name;
   const index = schemeIndex(descriptor.slot, descriptor.name);
   const given = flatOptions(descriptor, options);
@@ -179,7 +183,7 @@ export function makeScheme(descriptor: Descriptor, options: unknown): Scheme {
 
   const facts = checked(subject, { index, cells, tables }, wrong);
   const spec: Spec = { index, cells, tables, descriptor, ...facts };
-  const scheme = Object.freeze(Object.create(kPrototype, properties(descriptor, values))) as Scheme;
+  const scheme = Object.freeze(Object.create(kPrototype, properties(descriptor, values))) as AnyScheme;
   specs.set(scheme, spec);
   return scheme;
 }
@@ -220,15 +224,13 @@ function flatOptions(descriptor: Descriptor, options: unknown): Map<string, unkn
     if (typeof value !== "object" || value === null || Array.isArray(value) || ArrayBuffer.isView(value)) {
       refuse("not-a-number", subject, argument, "an object", value);
     }
-    for (const [key, entry] of Object.entries(value)) {
+    const inner = names.filter((name) => name.startsWith(prefix)).map((name) => name.slice(prefix.length));
+    const known = [...new Set(inner.map((name) => name.split(".")[0]!))];
+    for (const [key, entry] of readProperties(value, known, (key) => refuseUnknown(subject, prefix + key, names))) {
       const name = prefix + key;
-      if (names.includes(name)) {
-        if (entry !== undefined) flat.set(name, entry);
-      } else if (names.some((other) => other.startsWith(`${name}.`))) {
-        if (entry !== undefined && entry !== null) collect(entry, `${name}.`, name);
-      } else {
-        refuseUnknown(subject, name, names);
-      }
+      if (entry === undefined) continue;
+      if (names.includes(name)) flat.set(name, entry);
+      else collect(entry, `${name}.`, name);
     }
   };
   collect(options, "", "options");
@@ -271,7 +273,7 @@ function readTable(subject: string, param: Param, value: unknown): TableValue {
     refuse("shape-mismatch", subject, param.name, param.allowed, verbatim(`shape ${printedShape(shape)}`));
   }
   allowedSize(subject, param.name, shape, wide ? 8 : 4);
-  const own = wide ? asFloat64(data) : asFloat32(data);
+  const own = wide ? asFloat64(data) : asFloat32(subject, param.name, data);
   return { shape, data: (own as unknown) === data ? own.slice() : own };
 }
 
@@ -280,12 +282,23 @@ function isTableJSON(value: unknown): value is TableJSON {
 }
 
 function fromTableJSON(subject: string, param: Param, { shape, dtype, data }: TableJSON): TableValue {
-  const allowed = "{shape, dtype, data} with data in base64";
-  const width = dtype === "float32" ? 4 : dtype === "float64" ? 8 : 0;
+  if (dtype !== "float32" && dtype !== "float64") {
+    refuse("unknown-choice", subject, `${param.name}.dtype`, '"float32" or "float64"', dtype);
+  }
+  const allowed = "a list of whole numbers from 0";
+  if (!Array.isArray(shape) || !shape.every((length) => Number.isInteger(length) && length >= 0)) {
+    const given: unknown = Array.isArray(shape) ? verbatim(printedShape(shape)) : shape;
+    refuse("shape-mismatch", subject, `${param.name}.shape`, allowed, given);
+  }
   const bytes = fromBase64(data);
-  const whole = Array.isArray(shape) && shape.every((length) => Number.isInteger(length) && length >= 0);
-  if (width === 0 || bytes === undefined || !whole || bytes.length !== product(shape) * width) {
-    refuse("shape-mismatch", subject, param.name, allowed, verbatim(`${bytes?.length ?? "no"} bytes`));
+  if (bytes === undefined) {
+    refuse("shape-mismatch", subject, `${param.name}.data`, "the little-endian elements in base64", data);
+  }
+  const width = dtype === "float32" ? 4 : 8;
+  const size = product(shape) * width;
+  if (bytes.length !== size) {
+    const wanted = `${size} bytes of ${dtype} in base64 for the shape ${printedShape(shape)}`;
+    refuse("shape-mismatch", subject, `${param.name}.data`, wanted, verbatim(`${bytes.length} bytes`));
   }
   return { shape: [...shape], data: width === 4 ? new Float32Array(bytes.buffer) : new Float64Array(bytes.buffer) };
 }
@@ -374,7 +387,16 @@ function abridged({ shape, data }: TableValue): Abridged {
   return new Abridged(shape.length === 1 && data.length <= 8 ? `[${data.join(", ")}]` : `<${shape.join(" x ")}>`);
 }
 
+// Registered, so that copies of the package on one page know each other's schemes.
+const kBrand: symbol = Symbol.for("posenc.scheme");
+
+/** True for a scheme of any copy of the package. */
+export function isScheme(value: unknown): value is Scheme {
+  return typeof value === "object" && value !== null && (value as Record<symbol, unknown>)[kBrand] === true;
+}
+
 const kPrototype: object = {
+  [kBrand]: true,
   toJSON(this: Scheme): SchemeJSON {
     return { slot: this.slot, name: this.name, ...plainParams(this, toTableJSON, true) };
   },
@@ -412,6 +434,11 @@ export function readScheme(subject: string, argument: string, value: unknown, sl
   const allowed = `${slots.map((slot) => kArticle[slot]).join(" or ")} scheme`;
   if (value === undefined) refuseMissing(subject, argument, allowed);
   const spec = typeof value === "object" && value !== null ? specs.get(value) : undefined;
+  if (spec === undefined && isScheme(value)) {
+    const { slot, name } = value;
+    const given = verbatim(`the ${slot} scheme ${name} of another copy of posenc: fromJSON(scheme) takes it over`);
+    refuse("wrong-slot", subject, argument, `${allowed} of this copy of posenc`, given);
+  }
   if (spec === undefined) refuse("wrong-slot", subject, argument, allowed, value);
   if (!slots.includes(spec.descriptor.slot)) {
     refuse(

@@ -55,12 +55,27 @@ export class Tensor<D extends DType = DType> implements Iterable<Element<D> | Te
   /** The number of elements. */
   readonly size: number;
 
-  /** Wraps data of the right kind and size without a copy; `tensor()` is the friendly way. */
+  /**
+   * Wraps data of the right kind and size without a copy; `tensor()` is the friendly way. Data of another kind than
+   * the dtype's is `not-a-number`, of another size than the shape's `shape-mismatch`.
+   */
   constructor(data: Storage[D], shape: readonly number[], dtype: D) {
+    if (!Object.hasOwn(kStorage, dtype)) {
+      refuse("unknown-choice", "Tensor", "dtype", '"float32", "float64", "int32" or "bool"', dtype);
+    }
+    const kind = kStorage[dtype].name;
+    if (kindOfArray(data) !== kind) refuse("not-a-number", "Tensor", "data", `a ${kind} for ${dtype}`, data);
+    refuseDetached("Tensor", "data", data);
+    const dims = checkedShape("Tensor", "shape", shape);
+    const size = lengthOf(data);
+    if (product(dims) !== size) {
+      const allowed = `of ${product(dims)} elements for the shape ${printedShape(dims)}`;
+      refuse("shape-mismatch", "Tensor", "data", allowed, size);
+    }
     this.data = data;
-    this.shape = Object.freeze([...shape]);
+    this.shape = Object.freeze([...dims]);
     this.dtype = dtype;
-    this.size = data.length;
+    this.size = size;
   }
 
   /** The shape under its other name. */
@@ -246,12 +261,12 @@ export function tensor(values: unknown, shape?: readonly number[], dtype?: DType
         : read.data instanceof Int32Array
           ? "int32"
           : "float32");
-  return new Tensor(converted(read.data, kind), dims, kind);
+  return new Tensor(converted(read, kind), dims, kind);
 }
 
-function converted<D extends DType>(data: ReadArray["data"], dtype: D): Storage[D] {
+function converted<D extends DType>({ data, source }: ReadArray, dtype: D): Storage[D] {
   const Constructor = kStorage[dtype];
-  if (data instanceof Constructor && ownsItsBuffer(data)) return data as Storage[D];
+  if (data instanceof Constructor && ownsItsBuffer(data)) return (source ?? data) as Storage[D];
   if (dtype === "bool") return Uint8Array.from(data, (value) => (value !== 0 ? 1 : 0)) as Storage[D];
   if (dtype === "int32") {
     for (const value of data) {
@@ -259,6 +274,7 @@ function converted<D extends DType>(data: ReadArray["data"], dtype: D): Storage[
       if (value !== (value | 0)) refuse("out-of-range", "tensor", "values", "from -2147483648 to 2147483647", value);
     }
   }
+  if (data instanceof Float64Array && dtype === "float32") return asFloat32("tensor", "values", data) as Storage[D];
   return new Constructor(data) as Storage[D];
 }
 
@@ -266,7 +282,10 @@ function converted<D extends DType>(data: ReadArray["data"], dtype: D): Storage[
 
 /** An array as it was read: flat, with the shape if it has one. */
 export interface ReadArray {
+  /** Of this realm and of its true length, whatever properties the array it was read from has. */
   readonly data: NumberArray;
+  /** The array that was read, over the same elements, where `data` is a view of it. */
+  readonly source?: NumberArray;
   readonly shape: readonly number[];
   /** False for a bare typed array: its shape [length] is only a guess. */
   readonly shaped: boolean;
@@ -291,7 +310,7 @@ export function allowedSize(subject: string, argument: string, shape: readonly n
       subject,
       argument,
       allowed: `at most ${limit} elements`,
-      given: `${shape.join(" x ")} = ${size}`,
+      given: shape.length === 1 ? String(size) : `${shape.join(" x ")} = ${size}`,
     });
   }
   return size;
@@ -305,10 +324,60 @@ function ownsItsBuffer(view: ArrayBufferView): boolean {
 
 const kTypedArray = Object.getPrototypeOf(Uint8Array) as { prototype: { at(this: unknown, i: number): unknown } };
 
+// What an array says of itself may be overridden by properties of its own or of its class; these ask its slots, and
+// answer for arrays of other realms (frames, vm contexts) too.
+function slot<T>(name: PropertyKey): (view: ArrayBufferView) => T {
+  const { get } = Object.getOwnPropertyDescriptor(kTypedArray.prototype, name)!;
+  return (view) => get!.call(view) as T;
+}
+/** The number of elements of a typed array; 0 where its buffer is detached or has shrunk under it. */
+export const lengthOf = slot<number>("length");
+const bufferOf = slot<ArrayBuffer>("buffer");
+const startOf = slot<number>("byteOffset");
+const bytesIn = slot<number>("byteLength");
+const tagOf = slot<string>(Symbol.toStringTag);
+
+const kNumberArrays: ReadonlyMap<string, new (buffer: ArrayBuffer, start: number, length: number) => NumberArray> =
+  new Map(
+    [
+      Float32Array,
+      Float64Array,
+      Int8Array,
+      Uint8Array,
+      Uint8ClampedArray,
+      Int16Array,
+      Uint16Array,
+      Int32Array,
+      Uint32Array,
+    ].map((kind) => [kind.name, kind]),
+  );
+
+/** The kind of a typed array of any realm, `"Float32Array"`; undefined for whatever is none. */
+export function kindOfArray(value: unknown): string | undefined {
+  return ArrayBuffer.isView(value) ? tagOf(value) : undefined;
+}
+
+/** The bytes of an attached view, in place. */
+export function bytesOf(view: ArrayBufferView): Uint8Array {
+  return tagOf(view) === undefined
+    ? new Uint8Array(view.buffer, view.byteOffset, view.byteLength)
+    : new Uint8Array(bufferOf(view), startOf(view), bytesIn(view));
+}
+
+// A view of the elements, of this realm's kind and with nothing of the owner's properties. Attached arrays only.
+function plainView(array: NumberArray): NumberArray {
+  const Kind = kNumberArrays.get(tagOf(array))!;
+  return new Kind(bufferOf(array), startOf(array), lengthOf(array));
+}
+
 /** Refuses an array whose buffer was transferred away, or shrunk under it: it would read as empty. */
 export function refuseDetached(subject: string, argument: string, view: ArrayBufferView): void {
-  if (view.byteLength !== 0) return;
   try {
+    if (tagOf(view) === undefined) {
+      void view.byteLength; // a DataView, which throws
+      return;
+    }
+    if (lengthOf(view) !== 0) return;
     kTypedArray.prototype.at.call(view, 0);
   } catch {
     refuse(
@@ -322,19 +391,18 @@ export function refuseDetached(subject: string, argument: string, view: ArrayBuf
 }
 
 function isNumberArray(value: unknown): value is NumberArray {
-  return (
-    ArrayBuffer.isView(value) &&
-    !(value instanceof DataView) &&
-    !(value instanceof BigInt64Array) &&
-    !(value instanceof BigUint64Array)
-  );
+  return kNumberArrays.has(kindOfArray(value) ?? "");
+}
+
+function readTyped(subject: string, argument: string, array: NumberArray): NumberArray {
+  refuseDetached(subject, argument, array);
+  return plainView(array);
 }
 
 function checkedShape(subject: string, argument: string, shape: unknown): readonly number[] {
-  const list: unknown[] = Array.isArray(shape) || isNumberArray(shape) ? Array.from(shape as ArrayLike<unknown>) : [];
-  if (!(Array.isArray(shape) || isNumberArray(shape)) || list.length > 8) {
-    refuse("shape-mismatch", subject, argument, "a list of at most 8 whole numbers", shape);
-  }
+  const axes = Array.isArray(shape) ? shape.length : isNumberArray(shape) ? lengthOf(shape) : Infinity;
+  if (!(axes <= 8)) refuse("shape-mismatch", subject, argument, "a list of at most 8 whole numbers", shape);
+  const list = Array.from({ length: axes }, (_, axis) => (shape as ArrayLike<unknown>)[axis]);
   for (const length of list) {
     if (typeof length !== "number" || !Number.isInteger(length) || length < 0) {
       refuse("shape-mismatch", subject, argument, "a list of whole numbers from 0", length);
@@ -346,13 +414,16 @@ function checkedShape(subject: string, argument: string, shape: unknown): readon
 /** Reads anything listed in {@link TensorLike}; elements that are not numbers (or booleans) are `not-a-number`. */
 export function readArray(subject: string, argument: string, value: unknown): ReadArray {
   if (value instanceof Tensor) {
-    refuseDetached(subject, argument, value.data);
-    if (value.data.length !== value.size) refuseDetachedSize(subject, argument);
-    return { data: value.data, shape: value.shape, shaped: true, boolean: value.dtype === "bool", nested: false };
+    const { data: source, dtype } = value;
+    if (!isNumberArray(source)) refuse("not-a-number", subject, argument, "a tensor of numbers", source);
+    const shape = checkedShape(subject, `${argument}.shape`, value.shape);
+    const data = readTyped(subject, argument, source);
+    if (data.length !== product(shape)) refuseDetachedSize(subject, argument);
+    return { data, source, shape, shaped: true, boolean: dtype === "bool", nested: false };
   }
   if (isNumberArray(value)) {
-    refuseDetached(subject, argument, value);
-    return { data: value, shape: [value.length], shaped: false, boolean: false, nested: false };
+    const data = readTyped(subject, argument, value);
+    return { data, source: value, shape: [data.length], shaped: false, boolean: false, nested: false };
   }
   if (Array.isArray(value)) return readNested(subject, argument, value);
   if (value === undefined) refuseMissing(subject, argument, "an array of numbers");
@@ -390,6 +461,13 @@ function readShaped(subject: string, argument: string, value: Record<string, unk
   }
   const dims = checkedShape(subject, `${argument}.shape`, shape);
   const raw = typeof value.dataSync === "function" ? (value.dataSync as () => unknown)() : value.data;
+  if (!Array.isArray(raw) && !ArrayBuffer.isView(raw) && !(raw instanceof Tensor)) {
+    refuse("not-a-number", subject, `${argument}.data`, "a flat array of numbers", raw);
+  }
+  const boolean = value.dtype === "bool";
+  const strides = value.stride ?? value.strides;
+  const offset = value.offset;
+  // Nothing of the object is read after its elements: a getter could take them away.
   const read = readArray(subject, `${argument}.data`, raw);
   if (read.shaped && read.shape.length !== 1) {
     refuse(
@@ -400,15 +478,13 @@ function readShaped(subject: string, argument: string, value: Record<string, unk
       verbatim(`shape ${printedShape(read.shape)}`),
     );
   }
-  const boolean = read.boolean || value.dtype === "bool";
   const size = product(dims);
-  const strides = value.stride ?? value.strides;
   if (strides !== undefined && Array.isArray(strides)) {
     return {
-      data: gathered(subject, argument, read.data, dims, strides, value.offset),
+      data: gathered(subject, argument, read.data, dims, [...(strides as unknown[])], offset),
       shape: dims,
       shaped: true,
-      boolean,
+      boolean: read.boolean || boolean,
       nested: read.nested,
     };
   }
@@ -421,7 +497,14 @@ function readShaped(subject: string, argument: string, value: Record<string, unk
       read.data.length,
     );
   }
-  return { data: read.data, shape: dims, shaped: true, boolean, nested: read.nested };
+  return {
+    data: read.data,
+    ...(read.source === undefined ? {} : { source: read.source }),
+    shape: dims,
+    shaped: true,
+    boolean: read.boolean || boolean,
+    nested: read.nested,
+  };
 }
 
 // An ndarray may be a strided view: its elements in row-major order.
@@ -434,7 +517,15 @@ function gathered(
   offset: unknown,
 ): NumberArray {
   const start = offset ?? 0;
-  const whole = [...strides, start].every((step) => Number.isInteger(step));
+  const refuseStrides = (): never =>
+    refuse(
+      "shape-mismatch",
+      subject,
+      argument,
+      "an ndarray whose strides stay inside its data",
+      verbatim(`strides ${printedShape(strides)} from ${printed(start)}`),
+    );
+  if (strides.length !== shape.length || ![...strides, start].every((step) => Number.isInteger(step))) refuseStrides();
   let low = start as number;
   let high = start as number;
   shape.forEach((length, axis) => {
@@ -443,15 +534,7 @@ function gathered(
     else high += reach;
   });
   const size = allowedSize(subject, argument, shape, 8);
-  if (!whole || strides.length !== shape.length || (size > 0 && (low < 0 || high >= data.length))) {
-    refuse(
-      "shape-mismatch",
-      subject,
-      argument,
-      "an ndarray whose strides stay inside its data",
-      verbatim(`strides [${strides.join(", ")}] from ${String(start)}`),
-    );
-  }
+  if (size > 0 && (low < 0 || high >= data.length)) refuseStrides();
   const result = data instanceof Float64Array ? new Float64Array(size) : new Float32Array(size);
   const index = shape.map(() => 0);
   let at = start as number;
@@ -478,14 +561,18 @@ function readNested(subject: string, argument: string, value: readonly unknown[]
     leaf = leaf[0] as unknown;
   }
   const typedLeaves = isNumberArray(leaf);
-  if (typedLeaves) shape.push((leaf as NumberArray).length);
+  if (typedLeaves) shape.push(lengthOf(leaf as NumberArray));
   const boolean = typeof leaf === "boolean";
   const size = allowedSize(subject, argument, shape, 8);
   const data = new Float64Array(size);
   const depth = shape.length;
   let next = 0;
   const ragged = (item: unknown, axis: number): never => {
-    const length = Array.isArray(item) || isNumberArray(item) ? `one of length ${item.length}` : printed(item);
+    const length = Array.isArray(item)
+      ? `one of length ${item.length}`
+      : isNumberArray(item)
+        ? `one of length ${lengthOf(item)}`
+        : printed(item);
     refuse(
       "shape-mismatch",
       subject,
@@ -496,10 +583,11 @@ function readNested(subject: string, argument: string, value: readonly unknown[]
   };
   const walk = (item: unknown, axis: number): void => {
     if (typedLeaves && axis === depth - 1) {
-      if (!isNumberArray(item) || item.length !== shape[axis]) ragged(item, axis);
-      refuseDetached(subject, argument, item as NumberArray);
-      data.set(item as NumberArray, next);
-      next += (item as NumberArray).length;
+      if (!isNumberArray(item)) ragged(item, axis);
+      const row = readTyped(subject, argument, item as NumberArray);
+      if (row.length !== shape[axis]) ragged(item, axis);
+      data.set(row, next);
+      next += row.length;
       return;
     }
     if (!Array.isArray(item) || item.length !== shape[axis]) {
@@ -531,14 +619,29 @@ export function readNumbers(subject: string, argument: string, value: unknown): 
   return read;
 }
 
-/** The elements as float32: as they are where they are float32 already. */
-export function asFloat32(data: NumberArray): Float32Array {
-  return data instanceof Float32Array ? data : Float32Array.from(data);
+/**
+ * The elements as float32: as they are where they are float32 already. A finite number that float32 would make infinite
+ * is `out-of-range`.
+ */
+export function asFloat32(subject: string, argument: string, data: NumberArray): Float32Array {
+  if (data instanceof Float32Array) return data;
+  // A detached array cannot be copied. Empty, it is refused where it is to be moved in.
+  if (data.length === 0) return new Float32Array(0);
+  const narrow = new Float32Array(data);
+  if (data instanceof Float64Array) {
+    for (let i = 0; i < narrow.length; i++) {
+      if (narrow[i]! - narrow[i]! !== 0 && data[i]! - data[i]! === 0) {
+        refuse("out-of-range", subject, argument, "numbers that float32 holds, of at most 3.4028235e38", data[i]);
+      }
+    }
+  }
+  return narrow;
 }
 
 /** The elements as float64. */
 export function asFloat64(data: NumberArray): Float64Array {
-  return data instanceof Float64Array ? data : Float64Array.from(data);
+  if (data instanceof Float64Array) return data;
+  return data.length === 0 ? new Float64Array(0) : new Float64Array(data);
 }
 
 /** `out:` as a typed array of the right kind and size, or undefined; the result is written there. */
@@ -549,13 +652,19 @@ export function readOut(
   dtype: "float32" | "float64",
 ): Float32Array | Float64Array | undefined {
   if (out === undefined) return undefined;
-  const data: unknown = out instanceof Tensor ? out.data : out;
-  const Constructor = kStorage[dtype];
-  const allowed = `a ${Constructor.name} or ${dtype} Tensor of ${size} elements`;
-  if (!(data instanceof Constructor)) refuse("not-a-number", subject, "out", allowed, out);
-  refuseDetached(subject, "out", data);
-  if (data.length !== size) refuse("shape-mismatch", subject, "out", allowed, verbatim(`${data.length} elements`));
-  return data;
+  // Known by what it is, as inputs are: from another realm or another copy of the package it serves as well.
+  const data: unknown =
+    typeof out === "object" && out !== null && !ArrayBuffer.isView(out) && !Array.isArray(out)
+      ? (out as { data?: unknown }).data
+      : out;
+  const kind = kStorage[dtype].name;
+  const allowed = `a ${kind} or ${dtype} Tensor of ${size} elements`;
+  if (kindOfArray(data) !== kind) refuse("not-a-number", subject, "out", allowed, out);
+  const array = data as Float32Array | Float64Array;
+  refuseDetached(subject, "out", array);
+  const length = lengthOf(array);
+  if (length !== size) refuse("shape-mismatch", subject, "out", allowed, verbatim(`${length} elements`));
+  return array;
 }
 
 /** A float32 tensor over a result. */
