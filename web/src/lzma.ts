@@ -1,5 +1,5 @@
-// Raw LZMA (Pavlov's specification of the LZMA SDK), synchronously: the inlined module is kept compressed, since gzip on
-// the way finds nothing in base64; LZMA makes it a sixth smaller than DEFLATE would. web/build.mjs writes four bytes of
+// Raw LZMA (Pavlov's specification of the LZMA SDK), synchronously: the inlined module is kept compressed, since gzip
+// on the way finds nothing in base64; LZMA makes it a sixth smaller than DEFLATE would. web/build.mjs writes four bytes of
 // size, then a stream with lc = 3, lp = 0, pb = 0. The input is the build's own, so faults end in an error but are not
 // told apart.
 
