@@ -232,7 +232,7 @@ async function bundles(entries, { analyse = false } = {}) {
     `export * from "./index.js";`,
     ...(entries.includes("elements") ? [`export * from "./elements.js"; import "./elements.js";`] : []),
     ...(entries.includes("render") ? [`export { renderSVG } from "./render.js";`] : []),
-    ...["files", "onnx"].filter((name) => entries.includes(name)).map((name) => `export * from "./${name}.js";`),
+    ...["config", "files", "onnx"].filter((name) => entries.includes(name)).map((name) => `export * from "./${name}.js";`),
   ];
   const classic = await esbuild.build({
     ...shared,
@@ -359,7 +359,7 @@ export async function build({ onlyModules = false, frozen = false, force = false
   if (!frozen) for (const file of await generate({ write: true })) console.log(`build: wrote ${file}`);
   if (onlyModules) return;
 
-  const entries = ["index", "elements", "render", "files", "onnx"].filter((name) =>
+  const entries = ["index", "elements", "render", "config", "files", "onnx"].filter((name) =>
     existsSync(join(kRoot, "web/src", `${name}.ts`)),
   );
   const sources = [

@@ -1,0 +1,117 @@
+// A model's config.json, read as schemes and options of attention. Facts of families live in config/; what a scheme
+// computes from them, in the core.
+import { refuse, refusal, verbatim } from "./error.js";
+import { families, familyOf } from "./config/families.js";
+import { Keys, headWidth, isObject, kSubject, usualScale } from "./config/keys.js";
+import type { LayerPositions, ModelPositions, Reading } from "./config/result.js";
+import { isNested, rope } from "./config/rope.js";
+
+export type { ConfigAttention, LayerPositions, ModelPositions, PartPositions } from "./config/result.js";
+
+const kRopeKeys = ["rope_type", "type", "rope_theta", "rope_parameters", "rope_scaling", "mrope_section"];
+
+/**
+ * Reads a parsed Hugging Face `config.json` (or its `rope_parameters` or `rope_scaling` part, with `head_dim` beside):
+ * the schemes of its positions, the options of its attention, each layer's where layers differ, and notes where
+ * frameworks disagree. Tables that only the weights know are seeded; a note names the tensor.
+ *
+ * Errors name the key: `missing-option`, `out-of-range`, `shape-mismatch`, `unknown-choice` (a model or a rope type
+ * that is not known: the message says what was looked for), `unsupported` (what no scheme expresses).
+ *
+ * @example
+ * const gemma = fromConfig(JSON.parse(text));
+ * attention(q, k, v, { ...gemma.attention, ...gemma.layers[5] });
+ */
+export function fromConfig(config: object): ModelPositions {
+  if (!isObject(config)) {
+    refuse("missing-option", kSubject, "config", "an object: a parsed config.json, or its rope_parameters", config);
+  }
+  const keys = new Keys(config);
+  const [model, reading, notes] = read(keys);
+  return Object.freeze({ model, ...reading, notes: Object.freeze([...notes]) });
+}
+
+const kParts = ["text_config", "llm_config", "language_config"];
+const kHeads = ["num_attention_heads", "n_head", "n_heads", "num_heads", "encoder_attention_heads"];
+
+function read(keys: Keys, outer?: string): [string, Reading, Iterable<string>] {
+  const type = keys.text("model_type");
+  const listed: unknown = keys.has("architectures") ? keys.values["architectures"] : [];
+  const named = [type, ...(Array.isArray(listed) ? (listed as unknown[]) : [])].filter(
+    (name): name is string => typeof name === "string",
+  );
+  // A model of several parts: its text part is what positions are asked of.
+  const part = kParts.find((name) => keys.has(name));
+  if (part !== undefined && keys.which(kHeads) === undefined) {
+    const [model, reading, notes] = read(keys.inner(part)!, type);
+    return [model, reading, [`${keys.at(part)} was read, the part that reads text.`, ...notes]];
+  }
+  // A part that does not name itself is called after the whole: gemma3 has gemma3_text.
+  const guesses = named.length > 0 || outer === undefined ? named : [`${outer}_text`, outer];
+  for (const name of guesses) {
+    const family = familyOf(name);
+    if (family !== undefined) return [type ?? family, families[family]!(keys), keys.notes];
+  }
+  if (named.length === 0) {
+    if (isNested(keys.values)) return ["rope", nestedPart(keys), keys.notes];
+    if (keys.which(kRopeKeys) !== undefined) return ["rope", ropePart(keys), keys.notes];
+  }
+  const known = Object.keys(families);
+  throw refusal(
+    {
+      code: named.length === 0 ? "missing-option" : "unknown-choice",
+      subject: kSubject,
+      argument: keys.at("model_type"),
+      allowed: `one of ${known.join(", ")}`,
+      given: named.length === 0 ? "undefined" : named.map((name) => JSON.stringify(name)).join(" and "),
+    },
+    `${kSubject}: no reader for a config ` +
+      (named.length === 0
+        ? `without ${keys.at("model_type")}`
+        : `of ${keys.at("model_type")} ${named.map((name) => JSON.stringify(name)).join(", ")}`) +
+      "; looked for: model_type and architectures, here and in text_config, among " +
+      `${known.join(", ")}; or, without either, a rope part with one of ${kRopeKeys.join(", ")}`,
+  );
+}
+
+const kHalf = "A rope part does not say which columns make a pair: half, Hugging Face's, was taken.";
+
+// rope_parameters or rope_scaling alone, or beside other keys of no model: all that is known is the rotation.
+function ropePart(keys: Keys): Reading {
+  const outer = keys.inner("rope_parameters");
+  if (outer !== undefined && isNested(outer.values)) return nestedPart(outer, partWidth(keys));
+  const dim = partWidth(keys);
+  keys.note(kHalf);
+  const parameters = keys.has("rope_parameters") || keys.has("rope_scaling") ? undefined : keys;
+  const rotate = rope(keys, { dim, layout: "half", parameters });
+  return { rotate, headDim: dim, attention: { scale: usualScale(dim) } };
+}
+
+// {full_attention: {…}, sliding_attention: {…}}
+function nestedPart(keys: Keys, width?: number): Reading {
+  const kinds = Object.keys(keys.values).filter((key) => key.endsWith("_attention") && keys.has(key));
+  const byLayerType: Record<string, LayerPositions> = {};
+  let widest = 0;
+  for (const kind of kinds) {
+    const parameters = keys.inner(kind)!;
+    const dim = parameters.maybe("head_dim", "whole") ?? width ?? partWidth(keys);
+    byLayerType[kind] = { rotate: rope(parameters, { dim, layout: "half", parameters }) };
+    if (kind === "full_attention" || widest === 0) widest = dim;
+  }
+  keys.note(kHalf);
+  const { rotate } = byLayerType["full_attention"] ?? byLayerType[kinds[0]!]!;
+  return { rotate, byLayerType, headDim: widest, attention: { scale: usualScale(widest) } };
+}
+
+function partWidth(keys: Keys): number {
+  if (keys.which(["head_dim", "hidden_size", "n_embd"]) === undefined) {
+    refuse(
+      "missing-option",
+      kSubject,
+      keys.at("head_dim"),
+      "given beside a rope part, which does not say how wide a head is",
+      verbatim("none"),
+    );
+  }
+  return headWidth(keys);
+}

@@ -1,0 +1,34 @@
+// Schemes by name. A config names its scheme only when it is read, so the catalogue is asked then.
+import { refusal } from "../error.js";
+import { type BiasScheme, type EmbedScheme, type RelateScheme, type RotateScheme, makeScheme } from "../scheme.js";
+import { schemes } from "../schemes.gen.js";
+import { kSubject } from "./keys.js";
+
+interface BySlot {
+  embed: EmbedScheme;
+  rotate: RotateScheme;
+  bias: BiasScheme;
+  relate: RelateScheme;
+}
+
+/** Makes a scheme of the catalogue; options that are undefined count as not given. */
+export function make<S extends keyof BySlot>(
+  slot: S,
+  name: string,
+  options: Readonly<Record<string, unknown>>,
+): BySlot[S] {
+  const descriptor = schemes.find((scheme) => scheme.slot === slot && scheme.name === name);
+  if (descriptor === undefined) {
+    throw refusal(
+      {
+        code: "unsupported",
+        subject: kSubject,
+        argument: "model_type",
+        allowed: `a model without ${name}`,
+        given: name,
+      },
+      `${kSubject}: this config needs the ${slot} scheme ${name}, which this build does not have`,
+    );
+  }
+  return makeScheme(descriptor, options) as BySlot[S];
+}
