@@ -1,6 +1,6 @@
 // A model's config.json, read as schemes and options of attention. Facts of families live in config/; what a scheme
 // computes from them, in the core.
-import { refuse, refusal, verbatim } from "./error.js";
+import { refuse, refusal, refuseMissing } from "./error.js";
 import { families, familyOf } from "./config/families.js";
 import { Keys, headWidth, isObject, kSubject, usualScale } from "./config/keys.js";
 import type { LayerPositions, ModelPositions, Reading } from "./config/result.js";
@@ -23,9 +23,9 @@ const kRopeKeys = ["rope_type", "type", "rope_theta", "rope_parameters", "rope_s
  * attention(q, k, v, { ...gemma.attention, ...gemma.layers[5] });
  */
 export function fromConfig(config: object): ModelPositions {
-  if (!isObject(config)) {
-    refuse("missing-option", kSubject, "config", "an object: a parsed config.json, or its rope_parameters", config);
-  }
+  const allowed = "an object: a parsed config.json, or its rope_parameters";
+  if (config === undefined) refuseMissing(kSubject, "config", allowed);
+  if (!isObject(config)) refuse("unknown-choice", kSubject, "config", allowed, config);
   const keys = new Keys(config);
   const [model, reading, notes] = read(keys);
   return Object.freeze({ model, ...reading, notes: Object.freeze([...notes]) });
@@ -105,13 +105,7 @@ function nestedPart(keys: Keys, width?: number): Reading {
 
 function partWidth(keys: Keys): number {
   if (keys.which(["head_dim", "hidden_size", "n_embd"]) === undefined) {
-    refuse(
-      "missing-option",
-      kSubject,
-      keys.at("head_dim"),
-      "given beside a rope part, which does not say how wide a head is",
-      verbatim("none"),
-    );
+    refuseMissing(kSubject, keys.at("head_dim"), "given beside a rope part, which does not say how wide a head is");
   }
   return headWidth(keys);
 }

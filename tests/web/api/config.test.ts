@@ -331,17 +331,17 @@ describe("published snapshots", () => {
 
   it("agree: default, linear, YaRN", () => {
     const plain = part({ rope_type: "default", rope_theta: 10000 });
-    close([plain[1]!, plain[2]!, plain[63]!], [0.86596, 0.74989, 1.1548e-4], 1e-5);
+    close([plain[1]!, plain[2]!, plain[63]!], [0.86596, 0.74989, 1.1548e-4], 2e-5);
     close([part({ rope_type: "linear", factor: 10 })[1]!], [0.086596], 1e-5);
     const yarned = part({ rope_type: "yarn", factor: 10, original_max_position_embeddings: 2048 });
-    close([yarned[17]!, yarned[40]!, yarned[41]!, yarned[63]!], [8.3479e-2, 4.3007e-4, 2.7384e-4, 1.1548e-5], 1e-5);
+    close([yarned[17]!, yarned[40]!, yarned[41]!, yarned[63]!], [8.3479e-2, 4.3007e-4, 2.7384e-4, 1.1548e-5], 2e-5);
   });
 
   it("agree: dynamic at 16,384 of 2,048", () => {
     const rule = { rope_type: "dynamic", factor: 10, max_position_embeddings: 2048 };
     const { rotate: turned } = fromConfig({ head_dim: 128, ...rule });
     const { inverse } = frequencies(one(turned), { length: 16384 });
-    close([inverse[1]!, inverse[63]!], [8.0931e-1, 1.6265e-6], 2e-5);
+    close([inverse[1]!, inverse[63]!], [8.0931e-1, 1.6265e-6], 3e-5);
   });
 });
 
@@ -399,7 +399,7 @@ describe("keys", () => {
     });
     expect(one(nested.rotate)).toMatchObject({ dim: 128, base: 1000000 });
     expect(one(nested.byLayerType!["sliding_attention"]!.rotate)).toMatchObject({ dim: 64, base: 10000 });
-    expect(() => fromConfig({ rope_type: "linear", factor: 4 })).toThrow(/head_dim must be given beside a rope part/);
+    expect(() => fromConfig({ rope_type: "linear", factor: 4 })).toThrow(/head_dim is missing, it must be given beside a rope part/);
   });
 
   it("may name the model by its architecture, or through its text part", () => {
@@ -588,6 +588,41 @@ describe("a config that is wrong", () => {
     expect(() => fromConfig({ ...kLlama, rope_scaling: { type: "yarm", factor: 2 } })).toThrow(
       /rope_scaling.type must be a rope type among "default", "linear", .*got "yarm"/,
     );
+  });
+
+  // Every number, word, list and object of a config in turn replaced by what does not belong there.
+  it("gets an answer or an error of ours, whatever is wrong with it", () => {
+    const junk = ["x", -1, 0, 1.5, NaN, Infinity, 1e300, 2 ** 40, [], {}, true, [null], "\u0000"];
+    const spoilt = (value: unknown, wrong: unknown): unknown[] => {
+      if (typeof value !== "object" || value === null) return [wrong];
+      if (Array.isArray(value)) return [wrong, [...(value as unknown[]).slice(1), wrong]];
+      return [
+        wrong,
+        ...Object.entries(value).flatMap(([key, inner]) =>
+          [undefined, ...spoilt(inner, wrong)].map((other) => ({ ...value, [key]: other })),
+        ),
+      ];
+    };
+    let refused = 0;
+    // Thousands of calls: of models that cannot come to want a large table.
+    const names =
+      "llama-4-scout qwen-7b qwen2-vl-7b gemma-3-1b gemma-4-26b-a4b phi-3.5-mini deepseek-v3 gpt-j-6b falcon-rw-1b " +
+      "bloom glm-4-9b-chat";
+    for (const name of names.split(" ")) {
+      const { config } = load(name);
+      for (const wrong of junk) {
+        for (const other of spoilt(config, wrong) as object[]) {
+          try {
+            fromConfig(other);
+          } catch (error) {
+            refused += 1;
+            if (!(error instanceof PosencError)) throw new Error(`${name}: ${JSON.stringify(other)}`, { cause: error });
+            expect(error.message).toMatch(/^fromConfig: ./);
+          }
+        }
+      }
+    }
+    expect(refused).toBeGreaterThan(1000);
   });
 
   it("leaves the next call as it was", () => {

@@ -120,7 +120,8 @@ export function llama4(keys: Keys): Reading {
   const headDim = headWidth(keys);
   const count = layerCount(keys);
   // 1: the layer turns. An empty list stands for the rule.
-  const listed = keys.has("no_rope_layers") && (keys.values["no_rope_layers"] as unknown[]).length > 0;
+  const list = keys.values["no_rope_layers"];
+  const listed = keys.has("no_rope_layers") && !(Array.isArray(list) && list.length === 0);
   const every = keys.whole("no_rope_layer_interval", 4);
   const turns = listed
     ? keys.numbers("no_rope_layers", count, "one a layer, 1 where it turns")

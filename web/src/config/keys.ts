@@ -160,6 +160,9 @@ export function isObject(value: unknown): value is Record<string, unknown> {
 /** Names of a model's width. */
 export const kWidths = ["hidden_size", "n_embd", "n_embed", "d_model"];
 
+/** More layers than any model has: a list of them is made. */
+export const kMostLayers = 65536;
+
 /** The width of a head: `head_dim`, or the model's width over its heads. */
 export function headWidth(keys: Keys, widths: Names = kWidths): number {
   if (keys.has("head_dim")) return keys.whole("head_dim");
@@ -176,7 +179,12 @@ export function headCount(keys: Keys): number {
 }
 
 export function layerCount(keys: Keys): number {
-  return keys.whole(["num_hidden_layers", "n_layer", "n_layers", "num_layers"]);
+  const names = ["num_hidden_layers", "n_layer", "n_layers", "num_layers"];
+  const count = keys.whole(names);
+  if (count > kMostLayers) {
+    refuse("too-large", kSubject, keys.at(keys.which(names)!), `at most ${kMostLayers}`, count);
+  }
+  return count;
 }
 
 /** 1 / sqrt(d). */

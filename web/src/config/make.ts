@@ -1,5 +1,5 @@
 // Schemes by name. A config names its scheme only when it is read, so the catalogue is asked then.
-import { refusal } from "../error.js";
+import { PosencError, refusal } from "../error.js";
 import { type BiasScheme, type EmbedScheme, type RelateScheme, type RotateScheme, makeScheme } from "../scheme.js";
 import { schemes } from "../schemes.gen.js";
 import { kSubject } from "./keys.js";
@@ -30,5 +30,17 @@ export function make<S extends keyof BySlot>(
       `${kSubject}: this config needs the ${slot} scheme ${name}, which this build does not have`,
     );
   }
-  return makeScheme(descriptor, options) as BySlot[S];
+  try {
+    return makeScheme(descriptor, options) as BySlot[S];
+  } catch (error) {
+    if (!(error instanceof PosencError)) throw error;
+    // What the scheme found, of a number that the config gave or that follows from it.
+    const { code, allowed, given } = error;
+    const argument = error.argument === "" ? name : `${name}.${error.argument}`;
+    throw refusal(
+      { code, subject: kSubject, argument, allowed, given },
+      `${kSubject}: this config's ${slot} scheme is refused: ${error.message}`,
+      { cause: error },
+    );
+  }
 }

@@ -1,6 +1,6 @@
 // Models of images: positions of patches.
 import { refuse } from "../error.js";
-import { type Keys, headCount, headWidth, kSubject, usualScale } from "./keys.js";
+import { type Keys, headCount, headWidth, kMostLayers, kSubject, usualScale } from "./keys.js";
 import { make } from "./make.js";
 import type { LayerPositions, PartPositions, Reading } from "./result.js";
 
@@ -83,6 +83,11 @@ export function detr(keys: Keys): Reading {
 /** Swin: a bias within windows, whose place alternates; heads double from stage to stage. */
 export function swin(keys: Keys): Reading {
   const depths = keys.numbers("depths");
+  depths.forEach((depth, stage) => {
+    if (!Number.isInteger(depth) || depth < 1 || depth > kMostLayers) {
+      refuse("out-of-range", kSubject, keys.at(`depths[${stage}]`), `a whole number from 1 to ${kMostLayers}`, depth);
+    }
+  });
   const stageHeads = keys.numbers("num_heads", depths.length, "one a stage, as depths has them");
   const window = keys.whole("window_size", 7);
   const width = keys.whole("embed_dim");
