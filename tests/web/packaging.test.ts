@@ -254,6 +254,28 @@ describe("files and models", () => {
   });
 });
 
+describe("configs of models", () => {
+  it("come from an entry of its own, whose schemes the others take", () => {
+    const { status, stdout, stderr } = node(`
+      import { PosencError, attention, randomNormal } from "posenc";
+      import { fromConfig } from "posenc/config";
+      const config = { model_type: "gemma3_text", hidden_size: 32, num_attention_heads: 2, head_dim: 16,
+        num_hidden_layers: 6, sliding_window: 3, rope_theta: 1e6, rope_local_base_freq: 1e4 };
+      const { attention: options, layers, layerTypes } = fromConfig(config);
+      const x = randomNormal([2, 5, 16]);
+      const { out } = attention(x, x, x, { ...options, ...layers[0] });
+      let refused;
+      try { fromConfig({ ...config, rope_theta: 0 }); }
+      catch (error) { refused = error instanceof PosencError && error.argument; }
+      console.log(JSON.stringify([out.shape, layerTypes[5], String(layers[5].rotate), refused]));
+    `);
+    expect(stderr).toBe("");
+    expect(status).toBe(0);
+    const turned = 'rope({dim: 16, base: 1000000, layout: "half"})';
+    expect(JSON.parse(stdout)).toEqual([[2, 5, 16], "full_attention", turned, "rope_theta"]);
+  });
+});
+
 describe("a bad script", () => {
   it("is told what was wrong, with what is allowed, and goes on", () => {
     const { status, stdout, stderr } = node(`
@@ -307,6 +329,7 @@ describe("a bad script", () => {
       import { renderSVG } from "posenc/render";
       import { readNpy, readSafetensors, toCsv, toNpy } from "posenc/files";
       import { toOnnx } from "posenc/onnx";
+      import { type ModelPositions, fromConfig } from "posenc/config";
       const q = [[1, 2], [3, 4]];
       const table: Tensor = encode(sinusoidal({ dim: 4, layout: "half" }), 4);
       const out: Tensor = attention(q, q, q, { causal: true, rotate: rope({ dim: 2 }), bias: alibi({ heads: 1 }),
@@ -317,6 +340,8 @@ describe("a bad script", () => {
       const later: Promise<Tensor> = readNpy(new Blob([toNpy(table)]));
       const csv: string = toCsv(table, { header: true });
       const model: Uint8Array = toOnnx({ dim: 4, length: 8, rotate: rope({ dim: 4 }), causal: "bottom-right" });
+      const read: ModelPositions = fromConfig({ rope_type: "default", head_dim: 2 });
+      attention(q, q, q, { ...read.attention, ...read.layers?.[0], rotate: read.rotate ?? [] });
       // @ts-expect-error -- a model needs its width
       toOnnx({ length: 8 });
       const names: string[] = schemes.map((scheme) => scheme.name);
@@ -332,7 +357,7 @@ describe("a bad script", () => {
       rope({ dim: 2, layout: "quarter" });
       // @ts-expect-error -- no such option
       attention(q, q, q, { casual: true });
-      export { table, out, heads, svg, held, later, csv, model, names, PosencError };
+      export { table, out, heads, svg, held, later, csv, model, read, names, PosencError };
     `,
     );
     for (const [module, moduleResolution] of [
@@ -388,6 +413,7 @@ describe("size", () => {
       fallback: gzipped(join(dist, "fallback.js")),
       files: weight("files.js"),
       onnx: weight("onnx.js"),
+      config: weight("config.js"),
       wasm: statSync(join(dist, "posenc.wasm")).size,
     };
     console.log(`measured: gzipped bytes ${JSON.stringify(sizes)}`);
@@ -408,7 +434,7 @@ describe("size", () => {
       dist,
       holders.find((path) => path !== "posenc.js")!,
     );
-    for (const entry of ["index.js", "elements.js", "render.js", "files.js", "onnx.js"])
+    for (const entry of ["index.js", "elements.js", "render.js", "config.js", "files.js", "onnx.js"])
       expect(closure(join(dist, entry)), entry).toContain(owner);
   });
 });
