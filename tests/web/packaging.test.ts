@@ -259,8 +259,8 @@ describe("configs of models", () => {
     const { status, stdout, stderr } = node(`
       import { PosencError, attention, randomNormal } from "posenc";
       import { fromConfig } from "posenc/config";
-      const config = { model_type: "gemma3_text", hidden_size: 32, num_attention_heads: 2, num_key_value_heads: 2, head_dim: 16,
-        num_hidden_layers: 6, sliding_window: 3, rope_theta: 1e6, rope_local_base_freq: 1e4 };
+      const config = { model_type: "gemma3_text", hidden_size: 32, num_attention_heads: 2, num_key_value_heads: 2,
+        head_dim: 16, num_hidden_layers: 6, sliding_window: 3, rope_theta: 1e6, rope_local_base_freq: 1e4 };
       const { attention: options, layers, layerTypes } = fromConfig(config);
       const x = randomNormal([2, 5, 16]);
       const { out } = attention(x, x, x, { ...options, ...layers[0] });
