@@ -126,7 +126,7 @@ export const schemes: readonly Descriptor[] = [
       {"name":"scaling.mscaleAllDim","kind":"real","sentence":"DeepSeek's: divides that factor again, and multiplies the softmax scale by its square.","allowed":"a number from 0 to 100","required":false,"default":null,"min":0,"max":100,"aboveMin":false,"where":"scaling.type","neededBy":[],"takenBy":["yarn"]},
       {"name":"scaling.truncate","kind":"flag","sentence":"Rounds the ends of the ramp outwards to whole pairs; gpt-oss does not.","allowed":"true or false","required":false,"default":true,"where":"scaling.type","neededBy":[],"takenBy":["yarn"]},
       {"name":"scaling.lowFreqFactor","kind":"real","sentence":"Pairs of fewer turns in the trained length are divided by the factor.","allowed":"a number from 0.000001 to 1000000","required":false,"default":null,"min":0.000001,"max":1000000,"aboveMin":false,"where":"scaling.type","neededBy":["llama3"],"takenBy":[],"shown":{"value":1,"min":0.5,"max":2,"log":false}},
-      {"name":"scaling.highFreqFactor","kind":"real","sentence":"Pairs of more turns in the trained length are kept; above lowFreqFactor.","allowed":"a number from 0.000001 to 1000000","required":false,"default":null,"min":0.000001,"max":1000000,"aboveMin":false,"where":"scaling.type","neededBy":["llama3"],"takenBy":[],"shown":{"value":4,"min":2.5,"max":16,"log":false}},
+      {"name":"scaling.highFreqFactor","kind":"real","sentence":"Pairs of more turns in the trained length are kept; with lowFreqFactor equal, a step.","allowed":"a number from 0.000001 to 1000000","required":false,"default":null,"min":0.000001,"max":1000000,"aboveMin":false,"where":"scaling.type","neededBy":["llama3"],"takenBy":[],"shown":{"value":4,"min":2.5,"max":16,"log":false}},
       {"name":"scaling.shortFactor","kind":"list","sentence":"Divisor of each pair's frequency up to the trained length.","allowed":"a list [rotaryDim / 2] of numbers from 0.000001 to 1000000000","required":false,"default":null,"min":0.000001,"max":1000000000,"aboveMin":false,"where":"scaling.type","neededBy":["longrope"],"takenBy":[],"shape":"[rotaryDim / 2]"},
       {"name":"scaling.longFactor","kind":"list","sentence":"Divisor of each pair's frequency beyond the trained length.","allowed":"a list [rotaryDim / 2] of numbers from 0.000001 to 1000000000","required":false,"default":null,"min":0.000001,"max":1000000000,"aboveMin":false,"where":"scaling.type","neededBy":["longrope"],"takenBy":[],"shape":"[rotaryDim / 2]"},
       {"name":"scaling.partialRotaryFactor","kind":"real","sentence":"Share of the pairs that turn, the fastest ones; the exponents stay those of the whole width.","allowed":"a number above 0 and at most 1","required":false,"default":null,"min":0,"max":1,"aboveMin":true,"where":"scaling.type","neededBy":["proportional"],"takenBy":[],"shown":{"value":0.25,"min":0.125,"max":1,"log":false}},
@@ -786,7 +786,8 @@ export interface RopeOptions {
         /** Pairs of fewer turns in the trained length are divided by the factor. A number from 0.000001 to 1000000. */
         readonly lowFreqFactor: number;
         /**
-         * Pairs of more turns in the trained length are kept; above lowFreqFactor. A number from 0.000001 to 1000000.
+         * Pairs of more turns in the trained length are kept; with lowFreqFactor equal, a step. A number from 0.000001
+         * to 1000000.
          */
         readonly highFreqFactor: number;
       }

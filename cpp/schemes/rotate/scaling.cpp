@@ -133,9 +133,9 @@ Status Scaling::make(const Spec& spec, const Unscaled& unscaled, Scaling& scalin
       scaling.trained_ = spec.number("scaling.originalMaxPositionEmbeddings");
       scaling.fast_ = spec.number("scaling.highFreqFactor");
       scaling.slow_ = spec.number("scaling.lowFreqFactor");
-      if (!(scaling.fast_ > scaling.slow_)) {
+      if (scaling.fast_ < scaling.slow_) {
         return spec.refuse(Code::kOutOfRange, "scaling.highFreqFactor",
-                           "above lowFreqFactor, " + to_text(scaling.slow_), to_text(scaling.fast_));
+                           "at least lowFreqFactor, " + to_text(scaling.slow_), to_text(scaling.fast_));
       }
       break;
     case kLongrope:

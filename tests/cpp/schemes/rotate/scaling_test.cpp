@@ -290,6 +290,10 @@ TEST_CASE("scaling llama3: Llama 3.1 (golden llama3-001), and the reference in d
                     .inverse,
                 omega);
   }
+  // Equal factors, as in Llama 4 Scout's config: a step. Turns of these three pairs are 163, 1.63 and 0.016.
+  CHECK(report("dim=6 frequencies=1,0.01,0.0001 scaling.type=llama3 scaling.factor=16 scaling.lowFreqFactor=1 "
+               "scaling.highFreqFactor=1 scaling.originalMaxPositionEmbeddings=1024")
+            .inverse == Reals{1, 0.01, 0.00000625});
   // Works on a list of frequencies too; a pair that does not turn is slow.
   CHECK(report("dim=6 frequencies=1,-0.001,0 scaling.type=llama3 scaling.factor=8 scaling.lowFreqFactor=1 "
                "scaling.highFreqFactor=4 scaling.originalMaxPositionEmbeddings=1024")
@@ -352,7 +356,7 @@ TEST_CASE("scaling: an option belongs to its rules, and what a rule needs is ask
         Code::kOutOfRange);
   CHECK(rope("dim=4 frequencies=1,2 scaling.type=yarn scaling.factor=2 scaling.originalMaxPositionEmbeddings=64")
             .status.code == Code::kUnsupported);
-  CHECK(rope("dim=4 scaling.type=llama3 scaling.factor=8 scaling.lowFreqFactor=4 scaling.highFreqFactor=4 "
+  CHECK(rope("dim=4 scaling.type=llama3 scaling.factor=8 scaling.lowFreqFactor=4 scaling.highFreqFactor=3 "
              "scaling.originalMaxPositionEmbeddings=64")
             .status.argument == "scaling.highFreqFactor");
   CHECK(rope("dim=4 scaling.type=yarn scaling.factor=2 scaling.originalMaxPositionEmbeddings=64 scaling.betaFast=0.5")
