@@ -53,6 +53,32 @@ function hoistedTable(tokens, dim, out) {
   }
 }
 
+// Cosines and sines of every position and pair, as a tuned loop keeps them.
+function ropeTables(tokens, dim, cos, sin) {
+  const pairs = dim / 2;
+  for (let i = 0; i < pairs; i++) {
+    const frequency = Math.pow(10000, (-2 * i) / dim);
+    for (let t = 0; t < tokens; t++) {
+      cos[t * pairs + i] = Math.cos(t * frequency);
+      sin[t * pairs + i] = Math.sin(t * frequency);
+    }
+  }
+}
+
+// x (heads, tokens, dim), neighbouring columns a pair.
+function tunedRope(x, heads, tokens, dim, cos, sin, out) {
+  for (let h = 0, at = 0; h < heads; h++) {
+    for (let t = 0, pair = 0; t < tokens; t++) {
+      for (let c = 0; c < dim; c += 2, at += 2, pair++) {
+        const a = x[at];
+        const b = x[at + 1];
+        out[at] = a * cos[pair] - b * sin[pair];
+        out[at + 1] = a * sin[pair] + b * cos[pair];
+      }
+    }
+  }
+}
+
 const median = (values) => {
   const sorted = [...values].sort((a, b) => a - b);
   const middle = sorted.length >> 1;
@@ -162,8 +188,38 @@ export function measure(posenc, { rounds = 15 } = {}) {
         : {}),
     }),
   );
-  rows.push(...schemeRows(posenc, rounds));
+  rows.push(...ropeRows(posenc, rounds), ...schemeRows(posenc, rounds));
   return rows;
+}
+
+// RoPE on eight heads, not in place: beside a tuned loop that makes its tables once a call, as ours does, and one that is
+// given them.
+function ropeRows(posenc, rounds) {
+  const [heads, tokens, dim] = [8, 1024, 64];
+  const x = posenc.randomNormal([heads, tokens, dim], { seed: 1 });
+  const [out, loop] = [0, 1].map(() => new Float32Array(x.size));
+  const [cos, sin] = [0, 1].map(() => new Float32Array((tokens * dim) / 2));
+  const scheme = posenc.rope({ dim });
+  const turn = () => tunedRope(x.data, heads, tokens, dim, cos, sin, loop);
+  const withTables = () => {
+    ropeTables(tokens, dim, cos, sin);
+    turn();
+  };
+  const candidates = [
+    { name: "rotate() into out", run: () => posenc.rotate(x, scheme, { out }) },
+    { name: "tuned loop, tables once a call", run: withTables },
+    { name: "tuned loop, tables given", run: turn },
+  ];
+  for (const { run } of candidates) run();
+  const error = largestDifference(out, loop);
+  if (!(error < 2e-6)) throw new Error(`rotate() and the tuned loop differ by ${error}`);
+  const times = race(candidates, rounds);
+  return candidates.map(({ name }, c) => ({
+    group: `rope on [${heads}, ${tokens}, ${dim}]`,
+    name,
+    ms: times[c],
+    ...(c === 0 ? { ratio: times[1] / times[0], against: candidates[1].name } : {}),
+  }));
 }
 
 // Attention under every bias, rotate and relate scheme of the catalogue, beside attention under none: four heads of
