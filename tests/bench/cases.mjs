@@ -192,8 +192,8 @@ export function measure(posenc, { rounds = 15 } = {}) {
   return rows;
 }
 
-// RoPE on eight heads, not in place: beside a tuned loop that makes its tables once a call, as ours does, and one that is
-// given them.
+// RoPE on eight heads, not in place: beside a tuned loop that makes its tables once a call, as ours does, and one that
+// is given them.
 function ropeRows(posenc, rounds) {
   const [heads, tokens, dim] = [8, 1024, 64];
   const x = posenc.randomNormal([heads, tokens, dim], { seed: 1 });
