@@ -1,5 +1,6 @@
 // What JavaScript sees of the core: a few plain functions, behind which stand the calls of calls.def. Nothing is
-// computed here. They are not embind's, which would weigh as much as three schemes and cost ten times as much a call.
+// computed here. They are not embind's, which would weigh as much as three schemes and make a small call a quarter
+// dearer.
 #include <emscripten/emscripten.h>
 
 #include <cstdint>

@@ -2,7 +2,7 @@
 import { refuse, verbatim, printedShape } from "./error.js";
 import { Frame } from "./module.js";
 import { readChoice, readFinite, readFlag, readOptions, readPositive, readSeed } from "./options.js";
-import { type PositionsLike, countUp, readPositions } from "./positions.js";
+import { type PositionsLike, readPositions, readPositionsOf } from "./positions.js";
 import { type EmbedScheme, readScheme } from "./scheme.js";
 import {
   Tensor,
@@ -143,19 +143,7 @@ export function embed(x: TensorLike, scheme: EmbedScheme, options?: EmbedOptions
       verbatim(read.shaped ? `shape ${printedShape(read.shape)}` : `${read.data.length} elements`),
     );
   }
-  const positions =
-    given.positions === undefined
-      ? countUp(0, tokens, subject, "positions")
-      : readPositions(subject, "positions", given.positions);
-  if (positions.count !== tokens) {
-    refuse(
-      "shape-mismatch",
-      subject,
-      "positions",
-      `${tokens} in number, one a token of x`,
-      verbatim(`${positions.count}`),
-    );
-  }
+  const positions = readPositionsOf(subject, given.positions, tokens, "token of x");
   const batch = product(shape.slice(0, -2));
   const resultShape = [...shape.slice(0, -1), concat ? width + spec.width : width];
   const size = allowedSize(subject, "x", resultShape);

@@ -68,6 +68,17 @@ export function readPositions(subject: string, argument: string, value: unknown)
     : { data, axes: read.shape[0]!, count: read.shape[1]! };
 }
 
+/** The option `positions` of a call on `tokens` rows: 0 … tokens - 1 where not given; `each` says what has one. */
+export function readPositionsOf(subject: string, value: unknown, tokens: number, each: string): Positions {
+  if (value === undefined) return countUp(0, tokens, subject, "positions");
+  const positions = readPositions(subject, "positions", value);
+  if (positions.count !== tokens) {
+    const given = verbatim(`${positions.count}`);
+    refuse("shape-mismatch", subject, "positions", `${tokens} in number, one a ${each}`, given);
+  }
+  return positions;
+}
+
 /** Positions `start` … `start + count - 1`. */
 export function countUp(start: number, count: number, subject: string, argument: string): Positions {
   const data = new Float64Array(allowedSize(subject, argument, [count], 8));

@@ -2,7 +2,7 @@
 import { printedShape, refuse, verbatim } from "./error.js";
 import { Frame } from "./module.js";
 import { readChoice, readFlag, readOptions, readPositive } from "./options.js";
-import { type PositionsLike, countUp, readPositions } from "./positions.js";
+import { type PositionsLike, readPositionsOf } from "./positions.js";
 import { type RotateScheme, type Spec, readSchemes } from "./scheme.js";
 import {
   Tensor,
@@ -74,19 +74,7 @@ export function rotate(
   if (shape.length < 2 || width !== wanted) {
     refuse("shape-mismatch", subject, "x", `of shape [..., T, ${wanted}]`, verbatim(`shape ${printedShape(shape)}`));
   }
-  const positions =
-    given.positions === undefined
-      ? countUp(0, tokens, subject, "positions")
-      : readPositions(subject, "positions", given.positions);
-  if (positions.count !== tokens) {
-    refuse(
-      "shape-mismatch",
-      subject,
-      "positions",
-      `${tokens} in number, one a row of x`,
-      verbatim(`${positions.count}`),
-    );
-  }
+  const positions = readPositionsOf(subject, given.positions, tokens, "row of x");
   const size = allowedSize(subject, "x", shape, wide ? 8 : 4);
   const out = readOut(subject, given.out, size, wide ? "float64" : "float32");
 
