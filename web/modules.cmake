@@ -1,29 +1,47 @@
-# The modules that ship, from the same sources: posenc_simd.wasm (SIMD128; web/src/module.ts is all its glue), or
-# posenc_js.mjs (plain JavaScript) when scalar. web/build.mjs minifies and bundles them.
+# The modules that ship, from the same sources: posenc_simd.wasm and posenc_analysis.wasm (SIMD128; web/src/module.ts is
+# all their glue), or one posenc_js.mjs (plain JavaScript, every part) when scalar. web/build.mjs minifies and bundles
+# them.
 target_compile_options(posenc_flags INTERFACE -fno-exceptions -fno-rtti -fvisibility=hidden -DNDEBUG)
-
-if(POSENC_SCALAR)
-  set(module posenc_js)
-  set(suffix .mjs)
-else()
-  set(module posenc_simd)
-  set(suffix .wasm)
+if(NOT POSENC_SCALAR)
   # Pages hold the descriptors' prose in schemes.gen.ts already, which the build takes from the other module.
   target_compile_definitions(posenc_flags INTERFACE POSENC_BARE)
 endif()
-add_executable(${module} ${posenc_binding_sources})
-set_target_properties(${module} PROPERTIES SUFFIX ${suffix})
-target_compile_options(${module} PRIVATE -Oz)
-target_compile_definitions(${module} PRIVATE POSENC_VERSION="${posenc_version}")
-target_link_libraries(${module} PRIVATE posenc)
-target_link_options(${module} PRIVATE --no-entry -O3 -fno-exceptions -fno-rtti
-  -sALLOW_MEMORY_GROWTH=1 -sINITIAL_MEMORY=2097152 -sTOTAL_STACK=524288 -sMALLOC=emmalloc
-  -sEXPORTED_FUNCTIONS=[_malloc,_free,stackSave,stackRestore])
+
+# A module of the parts of cpp/bindings/calls.def that follow its name.
+function(posenc_module module)
+  set(sources ${posenc_binding_sources})
+  list(FILTER sources EXCLUDE REGEX "/cpp/bindings/[^/]+/")
+  foreach(part ${ARGN})
+    set(own ${posenc_binding_sources})
+    list(FILTER own INCLUDE REGEX "/cpp/bindings/${part}/")
+    list(APPEND sources ${own})
+  endforeach()
+  add_executable(${module} ${sources})
+  foreach(part ${ARGN})
+    string(TOUPPER ${part} name)
+    target_compile_definitions(${module} PRIVATE POSENC_PART_${name})
+  endforeach()
+  target_compile_options(${module} PRIVATE -Oz)
+  target_compile_definitions(${module} PRIVATE POSENC_VERSION="${posenc_version}")
+  target_link_libraries(${module} PRIVATE posenc)
+  target_link_options(${module} PRIVATE --no-entry -O3 -fno-exceptions -fno-rtti
+    -sALLOW_MEMORY_GROWTH=1 -sINITIAL_MEMORY=2097152 -sTOTAL_STACK=524288 -sMALLOC=emmalloc
+    -sEXPORTED_FUNCTIONS=[_malloc,_free,stackSave,stackRestore])
+  if(POSENC_SCALAR)
+    # No evaluated strings (policies forbid them), no file system.
+    set_target_properties(${module} PROPERTIES SUFFIX .mjs)
+    target_link_options(${module} PRIVATE -sWASM=0 --memory-init-file 0 -sMAXIMUM_MEMORY=2147483648
+      -sENVIRONMENT=web,worker -sDYNAMIC_EXECUTION=0 -sFILESYSTEM=0 -sMODULARIZE=1 -sEXPORT_ES6=1
+      -sWASM_ASYNC_COMPILATION=0 -sINCOMING_MODULE_JS_API=[print,printErr,onAbort])
+  else()
+    set_target_properties(${module} PROPERTIES SUFFIX .wasm)
+    target_link_options(${module} PRIVATE -sSTANDALONE_WASM=1 -sMAXIMUM_MEMORY=4294967296)
+  endif()
+endfunction()
+
 if(POSENC_SCALAR)
-  # No evaluated strings (policies forbid them), no file system.
-  target_link_options(${module} PRIVATE -sWASM=0 --memory-init-file 0 -sMAXIMUM_MEMORY=2147483648
-    -sENVIRONMENT=web,worker -sDYNAMIC_EXECUTION=0 -sFILESYSTEM=0 -sMODULARIZE=1 -sEXPORT_ES6=1
-    -sWASM_ASYNC_COMPILATION=0 -sINCOMING_MODULE_JS_API=[print,printErr,onAbort])
+  posenc_module(posenc_js core analysis)
 else()
-  target_link_options(${module} PRIVATE -sSTANDALONE_WASM=1 -sMAXIMUM_MEMORY=4294967296)
+  posenc_module(posenc_simd core)
+  posenc_module(posenc_analysis analysis)
 endif()

@@ -114,6 +114,13 @@ describe("C++", () => {
     expect(matches(outside(cpp, "cpp/bindings"), /<emscripten|__EMSCRIPTEN__|EMSCRIPTEN_/)).toEqual([]);
   });
 
+  it("keeps schemes and attention out of the part that analyses, for they would double what is downloaded", () => {
+    const includes = /#\s*include\s+"(?:schemes|attention|bindings\/core)\//;
+    const part = [...within(cpp, "cpp/bindings/analysis"), ...within(cpp, "cpp/analysis")];
+    expect(part.length).toBeGreaterThan(2);
+    expect(matches(part, includes)).toEqual([]);
+  });
+
   it("has no arithmetic in bindings/", () => {
     expect(matches(within(cpp, "cpp/bindings"), /#\s*include\s+<cmath>|\bstd::(sqrt|sin|cos|exp|log|pow)\b/)).toEqual(
       [],
@@ -222,6 +229,7 @@ describe("TypeScript", () => {
       (target, path) =>
         target.startsWith("web/src/") ||
         (path === "web/src/module.ts" && target.startsWith("build/wasm/")) ||
+        (path === "web/src/analysis-part.ts" && target === "build/wasm/posenc-analysis_bytes.mjs") ||
         (path === "web/src/onnx-proto.ts" && target === "pbf") ||
         (entries.includes(path) && target.startsWith("web/figures/")),
     );

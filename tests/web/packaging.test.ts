@@ -101,6 +101,7 @@ describe("what is packed", () => {
         "--exclude-entrypoints",
         "posenc.js",
         "posenc.wasm",
+        "posenc-analysis.wasm",
         "--format",
         "ascii",
         "--no-color",

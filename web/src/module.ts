@@ -1,18 +1,23 @@
-// The one place that instantiates the core and touches its heap: compilation on first use, the power-on self-test, and
-// frames that carry arguments in and results out in whole blocks. No view of the heap ever leaves this file, for one
-// taken before the memory grows silently has length 0.
+// The one place that instantiates the modules and touches their heaps: compilation on first use, the power-on
+// self-test, and frames that carry arguments in and results out in whole blocks. No view of a heap ever leaves this
+// file, for one taken before the memory grows silently has length 0.
 import { bytes as wasmBase64 } from "../../build/wasm/posenc_bytes.mjs";
 import type { PosencModule } from "../../build/wasm/posenc_fallback.mjs";
 import { fromBase64 } from "./base64.js";
 import { type ErrorCode, PosencError, type Refusal, printed, refusal, refuse, refuseUnknown } from "./error.js";
 import { unpackLzma } from "./lzma.js";
 
+/** A module's bytes, or the module compiled. */
+export type WasmSource = ArrayBuffer | ArrayBufferView | WebAssembly.Module;
+
 /** What {@link init} records. */
 export interface InitOptions {
   /** `"simd"` refuses the plain-JavaScript build; `"js"` asks for it (then `await ready()` first). */
   readonly backend?: "simd" | "js";
   /** The module's bytes, or the module compiled, in place of the inlined one. */
-  readonly wasm?: ArrayBuffer | ArrayBufferView | WebAssembly.Module;
+  readonly wasm?: WasmSource;
+  /** The same of the module that analyses, which is a file of its own: posenc-analysis.wasm. */
+  readonly analysisWasm?: WasmSource;
   /** Where the plain-JavaScript build lies, when not beside this file. */
   readonly fallbackUrl?: string | URL;
 }
@@ -41,7 +46,7 @@ interface Heap {
   readonly f64: Float64Array;
 }
 
-// The functions of bindings.cpp, under the names they have there; texts are addresses.
+// The functions of the bindings, under the names they have there; texts are addresses.
 interface Functions {
   posenc_call(index: number, block: number): number;
   posenc_layout(): number;
@@ -75,19 +80,36 @@ interface CatalogueEntry {
   readonly params: readonly string[];
 }
 
-interface Core {
+interface Running {
+  readonly part: Part;
   readonly instance: Instance;
-  readonly schemes: readonly CatalogueEntry[];
   readonly calls: ReadonlyMap<string, CallLayout>;
   block: number; // as the allocator gave it
   arena: number; // the same, aligned to 16
   capacity: number; // bytes from arena
 }
 
+/** One of the modules: the core, or what is downloaded only with the functions that need it. */
+export class Part {
+  source: Source | undefined;
+  running: Running | undefined;
+  failure: PosencError | undefined;
+  calls: Running["calls"] | undefined; // the same of every instance, so read once
+
+  /** `option` of {@link init} gives other bytes than the packed ones. */
+  constructor(
+    readonly option: "wasm" | "analysisWasm",
+    readonly file: string,
+    readonly packed: () => string | undefined,
+  ) {
+    parts.add(this);
+  }
+}
+
+const parts = new Set<Part>();
+const core = new Part("wasm", "posenc.wasm", () => wasmBase64);
+let schemes: readonly CatalogueEntry[] | undefined; // of the core, read once
 let settings: InitOptions = {};
-let source: Source | undefined;
-let core: Core | undefined;
-let failure: PosencError | undefined;
 let loading: Promise<void> | undefined;
 
 // Read while the classic script is evaluated: later there is no current script.
@@ -101,21 +123,18 @@ const ownScript =
  */
 export function init(options: InitOptions = {}): void {
   if (typeof options !== "object" || options === null) refuse("not-a-number", "init", "options", "an object", options);
-  for (const key of Object.keys(options)) {
-    if (!["backend", "wasm", "fallbackUrl"].includes(key))
-      refuseUnknown("init", key, ["backend", "wasm", "fallbackUrl"]);
-  }
-  const { backend, wasm, fallbackUrl }: { readonly [K in keyof InitOptions]: unknown } = options;
+  const known = ["backend", "wasm", "analysisWasm", "fallbackUrl"];
+  for (const key of Object.keys(options)) if (!known.includes(key)) refuseUnknown("init", key, known);
+  const { backend, wasm, analysisWasm, fallbackUrl }: { readonly [K in keyof InitOptions]: unknown } = options;
   if (backend !== undefined && backend !== "simd" && backend !== "js") {
     refuse("unknown-choice", "init", "backend", '"simd" or "js"', backend);
   }
-  if (
-    wasm !== undefined &&
-    !isModule(wasm) &&
-    !ArrayBuffer.isView(wasm) &&
-    !((wasm as object | null) instanceof ArrayBuffer)
-  ) {
-    refuse("not-a-number", "init", "wasm", "the bytes of the module or a WebAssembly.Module", wasm);
+  for (const [name, bytes] of [
+    ["wasm", wasm],
+    ["analysisWasm", analysisWasm],
+  ] as const) {
+    if (bytes === undefined || isModule(bytes) || ArrayBuffer.isView(bytes) || isBuffer(bytes)) continue;
+    refuse("not-a-number", "init", name, "the bytes of the module or a WebAssembly.Module", bytes);
   }
   if (fallbackUrl !== undefined && typeof fallbackUrl !== "string" && !(fallbackUrl instanceof URL)) {
     refuse("not-a-number", "init", "fallbackUrl", "a string or a URL", fallbackUrl);
@@ -123,13 +142,15 @@ export function init(options: InitOptions = {}): void {
   const same =
     backend === settings.backend &&
     wasm === settings.wasm &&
+    analysisWasm === settings.analysisWasm &&
     String(fallbackUrl ?? "") === String(settings.fallbackUrl ?? "");
-  if (same || (source !== undefined && backend === source.backend && wasm === undefined)) return;
-  if (source !== undefined || loading !== undefined) {
+  const bytesGiven = wasm !== undefined || analysisWasm !== undefined;
+  if (same || (core.source !== undefined && backend === core.source.backend && !bytesGiven)) return;
+  if (core.source !== undefined || loading !== undefined) {
     refuse("unsupported", "init", "options", "given before the first use", options);
   }
   settings = { ...options };
-  failure = undefined;
+  core.failure = undefined;
 }
 
 /**
@@ -151,61 +172,78 @@ export function ready(): Promise<void> {
 export function info(): Info {
   const { instance } = current();
   const [version, compiler, lanes] = textAt(instance, instance.posenc_about()).split("\n") as [string, string, string];
-  return Object.freeze({ version, backend: source!.backend, compiler, lanes });
+  return Object.freeze({ version, backend: core.source!.backend, compiler, lanes });
 }
 
 /** The place of a scheme in the core's catalogue. */
 export function schemeIndex(slot: string, name: string): number {
-  const index = current().schemes.findIndex((scheme) => scheme.slot === slot && scheme.name === name);
+  const index = catalogue().findIndex((scheme) => scheme.slot === slot && scheme.name === name);
   if (index < 0) throw internal("posenc", `the core has no ${slot} scheme ${name}`);
   return index;
 }
 
 // ---------------------------------------------------------------- starting
 
+function catalogue(): readonly CatalogueEntry[] {
+  const { instance } = current();
+  schemes ??= wordsAt(instance, instance.posenc_schemes()).map(([slot, name, ...params]) => ({
+    slot: slot!,
+    name: name!,
+    params,
+  }));
+  return schemes;
+}
+
 function isModule(value: unknown): value is WebAssembly.Module {
   return typeof WebAssembly === "object" && value instanceof WebAssembly.Module;
 }
 
-// The bytes that init() was given; undefined where the inlined ones serve.
-function givenBytes(): BufferSource | undefined {
-  const { wasm } = settings;
-  // Not every engine takes a DataView.
-  if (ArrayBuffer.isView(wasm)) return new Uint8Array(wasm.buffer as ArrayBuffer, wasm.byteOffset, wasm.byteLength);
-  return wasm instanceof ArrayBuffer ? wasm : undefined;
+function isBuffer(value: unknown): value is ArrayBuffer {
+  return value instanceof ArrayBuffer;
 }
 
-function packedBytes(): Uint8Array<ArrayBuffer> {
-  const packed = wasmBase64 === undefined ? undefined : fromBase64(wasmBase64);
+// What init() was given for a part, as every engine takes it; undefined where the inlined bytes serve.
+function given(part: Part): BufferSource | WebAssembly.Module | undefined {
+  const wasm = settings[part.option];
+  // Not every engine takes a DataView.
+  if (ArrayBuffer.isView(wasm)) return new Uint8Array(wasm.buffer as ArrayBuffer, wasm.byteOffset, wasm.byteLength);
+  return isModule(wasm) || isBuffer(wasm) ? wasm : undefined;
+}
+
+function unpacked(part: Part): Uint8Array<ArrayBuffer> {
+  const base64 = part.packed();
+  const packed = base64 === undefined ? undefined : fromBase64(base64);
   if (packed === undefined || packed.length === 0) {
+    const { option, file } = part;
     throw refusal(
       {
         code: "missing-option",
         subject: "posenc",
-        argument: "wasm",
-        allowed: "given to init({wasm}), the bytes of posenc.wasm or the module compiled from them",
+        argument: option,
+        allowed: `given to init({${option}}), the bytes of ${file} or the module compiled from them`,
         given: "undefined",
       },
-      "posenc: no module is inlined here, hand the bytes of posenc.wasm to init({wasm})",
+      `posenc: no module is inlined here, hand the bytes of ${file} to init({${option}})`,
     );
   }
-  return packed;
+  return unpackLzma(packed);
 }
 
 function requireWebAssembly(): void {
   if (typeof WebAssembly !== "object") throw new Error("this engine has no WebAssembly");
 }
 
-function compiled(): WebAssembly.Module {
+function compiled(part: Part): WebAssembly.Module {
   requireWebAssembly();
-  return isModule(settings.wasm) ? settings.wasm : new WebAssembly.Module(givenBytes() ?? unpackLzma(packedBytes()));
+  const wasm = given(part) ?? unpacked(part);
+  return isModule(wasm) ? wasm : new WebAssembly.Module(wasm);
 }
 
 // The same, compiled off the page's thread.
-async function compiledLater(): Promise<WebAssembly.Module> {
+async function compiledLater(part: Part): Promise<WebAssembly.Module> {
   requireWebAssembly();
-  if (isModule(settings.wasm)) return settings.wasm;
-  return WebAssembly.compile(givenBytes() ?? unpackLzma(packedBytes()));
+  const wasm = given(part) ?? unpacked(part);
+  return isModule(wasm) ? wasm : WebAssembly.compile(wasm);
 }
 
 function simdSource(module: WebAssembly.Module): Source {
@@ -279,53 +317,55 @@ function wordsAt(instance: Instance, address: number): string[][] {
   return lines.filter(Boolean).map((line) => line.split(" "));
 }
 
-// The same of every instance of a source, so read once.
-let tables: Pick<Core, "schemes" | "calls"> | undefined;
-
-function start(instance: Instance): Core {
-  tables ??= {
-    schemes: wordsAt(instance, instance.posenc_schemes()).map(([slot, name, ...params]) => ({
-      slot: slot!,
-      name: name!,
-      params,
-    })),
-    calls: new Map(
-      wordsAt(instance, instance.posenc_layout()).map(([name, ...fields], index) => [name!, { index, fields }]),
-    ),
-  };
-  return { instance, ...tables, block: 0, arena: 0, capacity: 0 };
+function start(part: Part, instance: Instance): Running {
+  part.calls ??= new Map(
+    wordsAt(instance, instance.posenc_layout()).map(([name, ...fields], index) => [name!, { index, fields }]),
+  );
+  return { part, instance, calls: part.calls, block: 0, arena: 0, capacity: 0 };
 }
 
-// Takes a source into use if its first instance passes the self-test.
+// Takes a source of the core into use if its first instance passes the self-test.
 function adopt(candidate: Source): void {
-  tables = undefined;
-  core = start(candidate.make());
+  core.calls = schemes = undefined;
+  core.running = start(core, candidate.make());
   try {
-    selfTest(core);
+    selfTest();
   } catch (error) {
-    core = undefined;
+    core.running = undefined;
     throw error;
   }
-  source = candidate;
-  failure = undefined;
+  core.source = candidate;
+  core.failure = undefined;
 }
 
-function current(): Core {
-  if (core !== undefined) return core;
-  if (failure !== undefined) throw failure;
+// What runs of a part. The plain-JavaScript build of the core holds every part; else the machine that runs the core has
+// been tested, and runs the others too.
+function current(part: Part = core): Running {
+  if (part !== core) {
+    const base = current();
+    if (core.source?.backend === "js") return base;
+  }
+  if (part.running !== undefined) return part.running;
+  if (part.failure !== undefined) throw part.failure;
   try {
-    if (source !== undefined) return (core = start(source.make()));
+    if (part.source !== undefined) return (part.running = start(part, part.source.make()));
     if (settings.backend === "js") throw new Error("the plain-JavaScript build was asked for");
-    adopt(simdSource(compiled()));
+    const source = simdSource(compiled(part));
+    if (part === core) {
+      adopt(source);
+    } else {
+      part.running = start(part, source.make());
+      part.source = source;
+    }
   } catch (error) {
     if (error instanceof PosencError) throw error;
     // What may be otherwise at the next call is not remembered.
     if (stackRanOut(error)) throw error;
-    if (source !== undefined) throw outOfMemory("posenc", "no room for another instance", error);
-    failure = notReady(error);
-    throw failure;
+    if (part.source !== undefined) throw outOfMemory("posenc", "no room for another instance", error);
+    part.failure = notReady(error);
+    throw part.failure;
   }
-  return core!;
+  return part.running!;
 }
 
 function stackRanOut(error: unknown): boolean {
@@ -348,17 +388,28 @@ function notReady(cause: unknown): PosencError {
 }
 
 async function load(): Promise<void> {
-  if (source !== undefined) return;
+  if (core.source === undefined) await loadCore();
+  if (core.source!.backend === "js") return;
+  for (const part of parts) {
+    // Parts whose bytes were not handed over say so when they are used.
+    if (part.source !== undefined || (given(part) === undefined && !part.packed())) continue;
+    const source = simdSource(await compiledLater(part));
+    part.source ??= source;
+    part.failure = undefined;
+  }
+}
+
+async function loadCore(): Promise<void> {
   if (settings.backend !== "js") {
     try {
-      const module = await compiledLater();
+      const module = await compiledLater(core);
       // A synchronous call may have come first.
-      if (source === undefined) adopt(simdSource(module));
+      if (core.source === undefined) adopt(simdSource(module));
     } catch (error) {
       if (error instanceof PosencError) throw error;
-      if (source === undefined) failure = notReady(error);
+      if (core.source === undefined) core.failure = notReady(error);
     }
-    if (source !== undefined) return;
+    if (core.source !== undefined) return;
     if (settings.backend === "simd") {
       throw refusal(
         {
@@ -366,10 +417,10 @@ async function load(): Promise<void> {
           subject: "posenc",
           argument: "backend",
           allowed: '"js" where WebAssembly SIMD cannot be had',
-          given: failure?.given ?? "",
+          given: core.failure?.given ?? "",
         },
-        `posenc: WebAssembly SIMD cannot be had here (${failure?.given ?? "refused"})`,
-        { cause: failure },
+        `posenc: WebAssembly SIMD cannot be had here (${core.failure?.given ?? "refused"})`,
+        { cause: core.failure },
       );
     }
   }
@@ -477,10 +528,13 @@ export class Frame {
   #dataStart = 0;
   #block = 0;
   #fields: readonly string[] = [];
-  #core: Core | undefined;
+  readonly #part: Part;
+  #ran: Running | undefined;
 
-  constructor(subject: string) {
+  /** `part` is the module that has the call; the core where it is not said. */
+  constructor(subject: string, part: Part = core) {
     this.#subject = subject;
+    this.#part = part;
   }
 
   /**
@@ -548,9 +602,9 @@ export class Frame {
   /** Runs the call of calls.def with its fields given by name; a refusal by the core is thrown as PosencError. */
   run(name: string, values: Readonly<Record<string, FieldValue>>): this {
     for (const { array, argument, count } of this.#inputs) this.#refuseShrunk(array, argument, count);
-    const running = current();
+    const running = current(this.#part);
     const call = running.calls.get(name);
-    if (call === undefined) throw internal(this.#subject, `the core has no call ${name}`);
+    if (call === undefined) throw internal(this.#subject, `the module has no call ${name}`);
     this.#fields = call.fields;
     this.#block = this.#cells.length * 8;
     for (const field of call.fields) {
@@ -581,46 +635,46 @@ export class Frame {
     try {
       code = instance.posenc_call(call.index, this.#block);
     } catch (error) {
-      core = undefined;
+      running.part.running = undefined;
       throw trapped(this.#subject, instance, error);
     }
     instance.stackRestore(stack);
-    if (instance.heap.u8.length > kKeptBytes) core = undefined;
+    if (instance.heap.u8.length > kKeptBytes) running.part.running = undefined;
     if (code !== 0) throw refused(this.#subject, textAt(instance, instance.posenc_text()));
-    this.#core = running;
+    this.#ran = running;
     return this;
   }
 
   /** The JSON that the call left. */
   json(): unknown {
-    const { instance } = this.#core!;
+    const { instance } = this.#ran!;
     return JSON.parse(textAt(instance, instance.posenc_text()));
   }
 
   /** A field of the block after the run: calls may answer in it. */
   answer(field: string): number {
-    return this.#core!.instance.heap.f64[this.#block / 8 + this.#fields.indexOf(field)]!;
+    return this.#ran!.instance.heap.f64[this.#block / 8 + this.#fields.indexOf(field)]!;
   }
 
   /** A result, copied into `out` or into a new array. */
   float32(place: Place, count: number, out?: Float32Array): Float32Array<ArrayBuffer> {
     const start = (this.#dataStart + place.offset) / 4;
-    return copyOut(this.#subject, this.#core!.instance.heap.f32, start, count, out) as Float32Array<ArrayBuffer>;
+    return copyOut(this.#subject, this.#ran!.instance.heap.f32, start, count, out) as Float32Array<ArrayBuffer>;
   }
 
   float64(place: Place, count: number, out?: Float64Array): Float64Array<ArrayBuffer> {
     const start = (this.#dataStart + place.offset) / 8;
-    return copyOut(this.#subject, this.#core!.instance.heap.f64, start, count, out) as Float64Array<ArrayBuffer>;
+    return copyOut(this.#subject, this.#ran!.instance.heap.f64, start, count, out) as Float64Array<ArrayBuffer>;
   }
 
   int32(place: Place, count: number): Int32Array<ArrayBuffer> {
     const start = (this.#dataStart + place.offset) / 4;
-    return copyOut(this.#subject, this.#core!.instance.heap.i32, start, count, undefined) as Int32Array<ArrayBuffer>;
+    return copyOut(this.#subject, this.#ran!.instance.heap.i32, start, count, undefined) as Int32Array<ArrayBuffer>;
   }
 
   uint8(place: Place, count: number): Uint8Array<ArrayBuffer> {
     const start = this.#dataStart + place.offset;
-    return copyOut(this.#subject, this.#core!.instance.heap.u8, start, count, undefined) as Uint8Array<ArrayBuffer>;
+    return copyOut(this.#subject, this.#ran!.instance.heap.u8, start, count, undefined) as Uint8Array<ArrayBuffer>;
   }
 }
 
@@ -643,7 +697,7 @@ function copyOut<T extends Elements>(subject: string, heap: T, start: number, co
 }
 
 // One growing block; calls overwrite it from its start.
-function reserve(running: Core, subject: string, bytes: number): number {
+function reserve(running: Running, subject: string, bytes: number): number {
   if (bytes <= running.capacity) return running.arena;
   if (!(bytes <= kMaxBytes)) {
     throw refusal({
@@ -667,7 +721,7 @@ function reserve(running: Core, subject: string, bytes: number): number {
     cause = error;
   }
   if (address === 0) {
-    core = undefined;
+    running.part.running = undefined;
     throw outOfMemory(subject, `${bytes} bytes`, cause);
   }
   running.block = address;
@@ -745,10 +799,10 @@ const kLogarithms = [
 
 // A table of sines and a causal attention whose scores are logarithms of small integers: together they pass through the
 // vector loops that every result comes from.
-function selfTest(candidate: Core): void {
+function selfTest(): void {
   const near = (value: number | undefined, expected: number): boolean => Math.abs(value! - expected) <= 4e-7;
   const index = schemeIndex("embed", "sinusoidal");
-  const cells = candidate.schemes[index]!.params.map((param) => (param === "dim" ? 4 : NaN));
+  const cells = catalogue()[index]!.params.map((param) => (param === "dim" ? 4 : NaN));
 
   const tableFrame = new Frame("posenc");
   const table = tableFrame.output(4 * 12);

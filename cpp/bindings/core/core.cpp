@@ -1,6 +1,4 @@
-// What JavaScript sees of the core: a few plain functions, behind which stand the calls of calls.def. Nothing is
-// computed here. They are not embind's, which would weigh as much as three schemes and make a small call a quarter
-// dearer.
+// The calls of the core: schemes, their use alone, and attention.
 #include <emscripten/emscripten.h>
 
 #include <cstdint>
@@ -11,41 +9,17 @@
 
 #include "analysis/metrics.h"
 #include "attention/attention.h"
-#include "core/json.h"
+#include "bindings/blocks.h"
 #include "core/shared.h"
 #include "core/status.h"
 #include "kernels/normal.h"
 #include "schemes/alone.h"
 #include "schemes/frequency_report.h"
 #include "schemes/registry.h"
-#include "simd/backend.h"
 
 namespace posenc {
 
 namespace {
-
-// The block of each call, field by field as calls.def lists them.
-#define CALL(name) struct name##_block {
-#define FIELD(name) double name;
-#define END };
-#include "bindings/calls.def"
-#undef CALL
-#undef FIELD
-#undef END
-
-std::string said;  // what text() gives: the JSON of the last error, or of the last call that answers in text
-
-template <class T>
-T* at(double address) {
-  return reinterpret_cast<T*>(static_cast<std::uintptr_t>(address));
-}
-
-std::size_t count(double value) { return static_cast<std::size_t>(value); }
-bool flag(double value) { return value != 0; }
-
-Positions positions(double data, double axes, double tokens) {
-  return {.data = at<const double>(data), .count = count(tokens), .axes = static_cast<int>(axes)};
-}
 
 // A cell of a list or table: 0 where `false` was given, else a header of rank, three extents and the data's address.
 Table table(const Param& param, double cell) {
@@ -128,6 +102,8 @@ struct Schemes {
   }
 };
 
+}  // namespace
+
 // ---------------------------------------------------------------- the calls
 
 Status run(check_block& b) {
@@ -192,7 +168,7 @@ Status run(frequencies_block& b) {
   if (Status status = make(b.scheme, scheme); !status.ok()) return status;
   FrequencyReport report;
   if (Status status = scheme->frequencies(b.length, report); !status.ok()) return status;
-  said = to_json(report);
+  say(to_json(report));
   return ok();
 }
 
@@ -259,34 +235,6 @@ Status run(layout_check_block& b) {
                       count(b.width), at<double>(b.norms), at<double>(b.errors));
 }
 
-// ---------------------------------------------------------------- what is exported
-
-template <class Block>
-Status run_block(double address) {
-  return run(*at<Block>(address));
-}
-
-constexpr Status (*kCalls[])(double) = {
-#define CALL(name) run_block<name##_block>,
-#define FIELD(name)
-#define END
-#include "bindings/calls.def"
-#undef CALL
-#undef FIELD
-#undef END
-};
-
-// "name field field ..." of each call, a line each, in the order of calls.def.
-constexpr char kLayout[] =
-#define CALL(name) #name
-#define FIELD(name) " " #name
-#define END "\n"
-#include "bindings/calls.def"
-#undef CALL
-#undef FIELD
-#undef END
-    "";
-
 // "slot name param param ..." of each scheme, a line each, in the order of the catalogue.
 std::string scheme_lines() {
   std::string lines;
@@ -303,54 +251,15 @@ std::string scheme_lines() {
   return lines;
 }
 
-// What info() shows: version, compiler and vector unit, a line each.
-#define TEXT_OF(x) #x
-#define VERSION(major, minor, patch) TEXT_OF(major) "." TEXT_OF(minor) "." TEXT_OF(patch)
-constexpr char kAbout[] = POSENC_VERSION
-    "\nEmscripten " VERSION(__EMSCRIPTEN_major__, __EMSCRIPTEN_minor__, __EMSCRIPTEN_tiny__)
-    ", clang " VERSION(__clang_major__, __clang_minor__, __clang_patchlevel__) "\n";
-#undef VERSION
-#undef TEXT_OF
-
-std::string shown;  // what the last of the functions below pointed to
-
-}  // namespace
-
 }  // namespace posenc
 
-// Texts are UTF-8 and end with a zero; each is to be read before the next function is called.
 extern "C" {
 
-// The library's own says what happened, for which it brings all of printf.
-void __cxa_pure_virtual() { __builtin_trap(); }
-
-// Runs call `index` on its block: 0, or the number of a Code with the error in posenc_text().
-EMSCRIPTEN_KEEPALIVE int posenc_call(int index, double block) {
-  const posenc::Status status = posenc::kCalls[index](block);
-  if (!status.ok()) posenc::said = posenc::to_json(status);
-  return static_cast<int>(status.code);
-}
-
-EMSCRIPTEN_KEEPALIVE const char* posenc_text() { return posenc::said.c_str(); }
-
-EMSCRIPTEN_KEEPALIVE const char* posenc_layout() { return posenc::kLayout; }
-
-EMSCRIPTEN_KEEPALIVE const char* posenc_schemes() {
-  posenc::shown = posenc::scheme_lines();
-  return posenc::shown.c_str();
-}
-
-EMSCRIPTEN_KEEPALIVE const char* posenc_about() {
-  posenc::shown = std::string(posenc::kAbout) + posenc::simd::kBackend;
-  return posenc::shown.c_str();
-}
+EMSCRIPTEN_KEEPALIVE const char* posenc_schemes() { return posenc::show(posenc::scheme_lines()); }
 
 #ifndef POSENC_BARE
 // The whole catalogue as JSON, from which the build writes schemes.gen.ts.
-EMSCRIPTEN_KEEPALIVE const char* posenc_describe() {
-  posenc::shown = posenc::describe();
-  return posenc::shown.c_str();
-}
+EMSCRIPTEN_KEEPALIVE const char* posenc_describe() { return posenc::show(posenc::describe()); }
 #endif
 
 }  // extern "C"
