@@ -15,27 +15,9 @@
 
 namespace posenc {
 
-// Extra outputs, each (B, H, Tq, Tk) or null. Masked cells of `masked` are 1; of `scores`, -inf.
-// content + relate (+ soft-cap) + bias is the score to the last bit, in that order.
-struct Trace {
-  float* content = nullptr;    // rotated
-  float* unrotated = nullptr;  // beside the sum
-  float* relate = nullptr;
-  float* bias = nullptr;
-  float* scores = nullptr;
-  std::uint8_t* masked = nullptr;
-};
-
-struct AttentionCall {
-  // q (B, H, Tq, d)  k (B, Hkv, Tk, d)  v (B, Hkv, Tk, dv) -> out (B, H, Tq, dv), lse (B, H, Tq)
-  const float* q = nullptr;
-  const float* k = nullptr;
-  const float* v = nullptr;
+// What is computed of the operands: schemes, positions, and who sees whom. The same for every kind of number.
+struct AttentionOptions {
   std::size_t batch = 1, heads = 1, kv_heads = 1, queries = 0, keys = 0, width = 0, value_width = 0;
-  float* out = nullptr;
-  float* lse = nullptr;
-  float* weights = nullptr;  // (B, H, Tq, Tk) or null
-  Trace trace;
 
   std::span<const Rotate* const> rotate;  // composed left to right
   std::span<const Bias* const> bias;      // added
@@ -56,6 +38,34 @@ struct AttentionCall {
   const double* key_lengths = nullptr;     // (B) keys of index >= length are masked
   bool allow_non_finite = false;           // NaN and Inf are let through where visible, never where masked
 };
+
+// Extra outputs, each (B, H, Tq, Tk) or null. Masked cells of `masked` are 1; of `scores`, -inf.
+// content + relate (+ soft-cap) + bias is the score to the last bit, in that order.
+template <class Real>
+struct TraceOf {
+  Real* content = nullptr;    // rotated
+  Real* unrotated = nullptr;  // beside the sum
+  Real* relate = nullptr;
+  Real* bias = nullptr;
+  Real* scores = nullptr;
+  std::uint8_t* masked = nullptr;
+};
+
+// A call in float32 or float64.
+template <class Real>
+struct AttentionCallOf : AttentionOptions {
+  // q (B, H, Tq, d)  k (B, Hkv, Tk, d)  v (B, Hkv, Tk, dv) -> out (B, H, Tq, dv), lse (B, H, Tq)
+  const Real* q = nullptr;
+  const Real* k = nullptr;
+  const Real* v = nullptr;
+  Real* out = nullptr;
+  Real* lse = nullptr;
+  Real* weights = nullptr;  // (B, H, Tq, Tk) or null
+  TraceOf<Real> trace;
+};
+
+using Trace = TraceOf<float>;
+using AttentionCall = AttentionCallOf<float>;
 
 // 1 / sqrt(d), the paper's scale; 1 where there are no channels.
 inline double default_scale(std::size_t width) {

@@ -17,7 +17,7 @@ bool whole(double x) {  // |x| <= 2^54
 }
 std::string count_text(double n, const char* one) { return to_text(n) + " " + one + (n == 1 ? "" : "s"); }
 
-Status check_shapes(const AttentionCall& call) {
+Status check_shapes(const AttentionOptions& call) {
   if (call.heads == 0 || call.kv_heads == 0 || call.heads % call.kv_heads != 0) {
     return refuse(Code::kShapeMismatch, kSubject, "k",
                   "of a number of heads that divides q's " + to_text(static_cast<double>(call.heads)),
@@ -27,7 +27,7 @@ Status check_shapes(const AttentionCall& call) {
 }
 
 // heads, width and axes of one scheme of a slot against the operands.
-Status check_scheme(const AttentionCall& call, const Scheme& scheme, const char* slot, int& axes) {
+Status check_scheme(const AttentionOptions& call, const Scheme& scheme, const char* slot, int& axes) {
   const auto mismatch = [&](double needed, const char* noun, double has) {
     return refuse(Code::kShapeMismatch, kSubject, slot, "a scheme for " + count_text(needed, noun) + ", as q has",
                   std::string(scheme.name()) + (scheme.name()[0] ? " for " : "one for ") + count_text(has, noun));
@@ -95,7 +95,7 @@ Status check_whole_offsets(const Positions& queries, const Positions& keys, cons
   return ok();
 }
 
-Status check_schemes(const AttentionCall& call, int& axes) {
+Status check_schemes(const AttentionOptions& call, int& axes) {
   for (const Rotate* scheme : call.rotate) {
     if (Status status = check_scheme(call, *scheme, "rotate", axes); !status.ok()) return status;
   }
@@ -136,7 +136,7 @@ Status check_schemes(const AttentionCall& call, int& axes) {
   return ok();
 }
 
-Status check_positions(const AttentionCall& call) {
+Status check_positions(const AttentionOptions& call) {
   const auto size = [](const Positions& p) { return static_cast<double>(p.count) * p.axes; };
   const auto fits = [](const Positions& p, std::size_t tokens) { return p.data == nullptr || p.count == tokens; };
   if (!fits(call.query_positions, call.queries)) {
@@ -166,7 +166,7 @@ Status check_positions(const AttentionCall& call) {
   return check_numbers(call.key_order, static_cast<double>(call.keys), largest, "keyOrder");
 }
 
-Status check_options(const AttentionCall& call) {
+Status check_options(const AttentionOptions& call) {
   const auto number = [](double x, const char* name) {
     if (x != x) return refuse(Code::kNotANumber, kSubject, name, "a number", to_text(x));
     return ok();
@@ -188,7 +188,8 @@ Status check_options(const AttentionCall& call) {
 }
 
 // "NaN at batch 0, head 2, token 17, channel 5": batch and head only where there are several.
-std::string place_text(const float* x, std::size_t at, std::size_t batch, std::size_t heads, std::size_t tokens,
+template <class Real>
+std::string place_text(const Real* x, std::size_t at, std::size_t batch, std::size_t heads, std::size_t tokens,
                        std::size_t width) {
   const auto number = [](std::size_t n) { return to_text(static_cast<double>(n)); };
   std::string text = to_text(static_cast<double>(x[at])) + " at ";
@@ -197,38 +198,50 @@ std::string place_text(const float* x, std::size_t at, std::size_t batch, std::s
   return text + "token " + number(at / width % tokens) + ", channel " + number(at % width);
 }
 
-Status check_finite(const AttentionCall& call, Operands& operands) {
+Scan scan(const float* x, std::size_t n) { return scan_numbers(x, n); }
+Scan scan(const double* x, std::size_t n) {  // the magnitude is for sums in float32
+  Scan found;
+  for (std::size_t i = 0; i < n; ++i) found.finite = found.finite && finite(x[i]);
+  return found;
+}
+
+template <class Real>
+Status check_finite(const AttentionCallOf<Real>& call, Operands& operands) {
   const struct {
     const char* name;
-    const float* data;
+    const Real* data;
     std::size_t heads, tokens, width;
   } inputs[] = {{"q", call.q, call.heads, call.queries, call.width},
                 {"k", call.k, call.kv_heads, call.keys, call.width},
                 {"v", call.v, call.kv_heads, call.keys, call.value_width}};
   for (const auto& input : inputs) {
     const std::size_t size = call.batch * input.heads * input.tokens * input.width;
-    const Scan scan = scan_numbers(input.data, size);
-    operands.value_magnitude = scan.magnitude;  // v comes last
-    operands.values_finite = scan.finite;
-    if (scan.finite) continue;
+    const Scan found = scan(input.data, size);
+    operands.value_magnitude = found.magnitude;  // v comes last
+    operands.values_finite = found.finite;
+    if (found.finite) continue;
     operands.inputs_finite = false;
     if (call.allow_non_finite) continue;
     std::size_t at = 0;
-    while (finite(input.data[at])) ++at;
+    while (finite(static_cast<double>(input.data[at]))) ++at;
     return refuse(Code::kNotFinite, kSubject, input.name, "finite numbers",
                   place_text(input.data, at, call.batch, input.heads, input.tokens, input.width));
   }
   return ok();
 }
 
-}  // namespace
-
-Status check_operands(const AttentionCall& call, Operands& operands) {
+template <class Real>
+Status check(const AttentionCallOf<Real>& call, Operands& operands) {
   if (Status status = check_shapes(call); !status.ok()) return status;
   if (Status status = check_options(call); !status.ok()) return status;
   if (Status status = check_positions(call); !status.ok()) return status;
   if (Status status = check_schemes(call, operands.axes); !status.ok()) return status;
   return check_finite(call, operands);
 }
+
+}  // namespace
+
+Status check_operands(const AttentionCall& call, Operands& operands) { return check(call, operands); }
+Status check_operands(const AttentionCallOf<double>& call, Operands& operands) { return check(call, operands); }
 
 }  // namespace posenc

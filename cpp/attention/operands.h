@@ -15,5 +15,6 @@ struct Operands {
 };
 
 Status check_operands(const AttentionCall& call, Operands& operands);
+Status check_operands(const AttentionCallOf<double>& call, Operands& operands);
 
 }  // namespace posenc
