@@ -6,7 +6,7 @@
 
 #include "attention/buffer.h"
 #include "attention/operands.h"
-#include "attention/visibility.h"
+#include "attention/places.h"
 #include "kernels/scan.h"
 #include "kernels/tile_kernels.h"
 #include "simd/math.h"
@@ -79,14 +79,11 @@ class Run {
   std::size_t blocks_ = 0;
   int axes_ = 1;
   float scale_ = 1, value_scale_ = 1, value_unscale_ = 1;
-  double length_ = 0;
   bool local_ = false, keys_differ_by_head_ = false, descending_ = false;
   bool full_ = false;  // the trace wants every cell, masked or not
-  Visibility visibility_;
 
-  const double* query_positions_ = nullptr;  // (axes_, Tq)
-  const double* key_positions_ = nullptr;    // (axes_, Tk)
-  Buffer<double> query_positions_made_, key_positions_made_, indices_, axes_block_, group_positions_;
+  Places places_;
+  Buffer<double> axes_block_, group_positions_;
   Buffer<Keys> keys_;
   Buffer<Group> groups_;
   Buffer<float> key_panels_, value_panels_, raw_panels_, rotated_, query_lanes_, raw_lanes_, outputs_;
@@ -116,8 +113,8 @@ class Run {
       }
     }
 
-    const double tq = real(call_.queries), tk = real(call_.keys), d = real(d_), channels = real(channels_);
-    const double tall = tk < tq ? tq : tk, chunk = real(kChunk), lanes = real(kQueries), tile = real(kBlock * kQueries);
+    const double tk = real(call_.keys), d = real(d_), channels = real(channels_);
+    const double chunk = real(kChunk), lanes = real(kQueries), tile = real(kBlock * kQueries);
     bool fits = keys_.allocate(real(blocks_)) && groups_.allocate(chunk) && lanes_.allocate(real(kBlock));
     fits = fits && key_panels_.allocate((tk + 4) * d) && value_panels_.allocate(tk * channels);
     fits = fits && query_lanes_.allocate(chunk * lanes * d) && outputs_.allocate(chunk * lanes * channels);
@@ -142,55 +139,16 @@ class Run {
       fits = fits && r_.allocate(tile) && visible_.allocate(tile) && relation_output_.allocate(lanes * channels);
       fits = fits && query_states_.allocate(chunk * query_state) && key_states_.allocate(key_state);
     }
-    if (!fits) return false;
-
-    // Positions: indices where none are given; one axis repeated where a scheme reads several.
-    const bool index_queries = call_.query_positions.data == nullptr, index_keys = call_.key_positions.data == nullptr;
-    const bool index_order = (!call_.query_order && (index_queries || call_.query_positions.axes > 1)) ||
-                             (!call_.key_order && (index_keys || call_.key_positions.axes > 1));
-    if (index_queries || index_keys || index_order) {
-      if (!indices_.allocate(tall)) return false;
-      for (std::size_t t = 0; real(t) < tall; ++t) indices_[t] = real(t);
-    }
-    const auto spread = [&](const Positions& given, std::size_t tokens, Buffer<double>& made,
-                            const double*& positions) {
-      const double* first = given.data == nullptr ? indices_.get() : given.data;
-      positions = first;
-      if (axes_ == 1 || (given.data != nullptr && given.axes == axes_)) return true;
-      if (!made.allocate(real(tokens) * axes_)) return false;
-      for (int a = 0; a < axes_ && tokens != 0; ++a) {
-        std::memcpy(made.get() + static_cast<std::size_t>(a) * tokens, first, tokens * sizeof(double));
-      }
-      positions = made.get();
-      return true;
-    };
-    if (!spread(call_.query_positions, call_.queries, query_positions_made_, query_positions_)) return false;
-    if (!spread(call_.key_positions, call_.keys, key_positions_made_, key_positions_)) return false;
-    const auto order = [&](const double* given, const Positions& positions, const double* used) {
-      if (given != nullptr) return given;
-      return positions.data != nullptr && positions.axes > 1 ? static_cast<const double*>(indices_.get()) : used;
-    };
-    visibility_.query_order = order(call_.query_order, call_.query_positions, query_positions_);
-    visibility_.key_order = order(call_.key_order, call_.key_positions, key_positions_);
-    visibility_.causal = call_.causal;
-    visibility_.window_left = call_.window_left, visibility_.window_right = call_.window_right;
-    visibility_.prefix_length = call_.prefix_length;
-    return true;
+    return fits && places_.make(call_, axes_);
   }
 
   void describe_positions() {
-    length_ = call_.length;
-    if (length_ == 0) {
-      for (std::size_t t = 0; t < call_.keys * static_cast<std::size_t>(axes_); ++t) {
-        length_ = length_ < key_positions_[t] + 1 ? key_positions_[t] + 1 : length_;
-      }
-    }
     for (std::size_t n = 0; n < blocks_; ++n) {
       Keys& block = keys_[n];
       block = Keys{};
       block.first = n * kBlock;
       block.count = call_.keys - block.first < kBlock ? call_.keys - block.first : kBlock;
-      const double* positions = key_positions_ + block.first;
+      const double* positions = places_.keys + block.first;
       block.unit_step = axes_ == 1 && unit_steps(positions, block.count);
       double least = positions[0], largest = positions[0];
       for (std::size_t j = 1; j < block.count; ++j) {
@@ -202,10 +160,8 @@ class Run {
   }
 
   void begin_batch(std::size_t b) {
-    visibility_.key_mask = call_.key_mask;
-    if (call_.key_mask != nullptr && call_.key_mask_batched) visibility_.key_mask += b * call_.keys;
-    visibility_.key_length = call_.key_lengths == nullptr ? real(call_.keys) : call_.key_lengths[b];
-    for (std::size_t n = 0; n < blocks_; ++n) visibility_.describe(keys_[n]);
+    places_.enter_batch(call_, b);
+    for (std::size_t n = 0; n < blocks_; ++n) places_.visibility.describe(keys_[n]);
   }
 
   const float* keys_of(std::size_t b, std::size_t kv_head) const {
@@ -215,7 +171,7 @@ class Run {
   // x (rows, d) -> rotated_ (rows, d); rows <= kBlock, tokens first .. first + rows - 1 of a side.
   Status rotate_rows(const RotateCall& rotation, std::size_t first, std::size_t rows, const float* x) {
     const bool query = rotation.side == Side::kQuery;
-    const double* all = query ? query_positions_ : key_positions_;
+    const double* all = query ? places_.queries : places_.keys;
     const std::size_t tokens = query ? call_.queries : call_.keys;
     Positions positions{all + first, rows, 1};
     if (axes_ > 1) {
@@ -238,7 +194,7 @@ class Run {
     RotateCall rotation;
     rotation.side = Side::kKey;
     rotation.head = static_cast<int>(keys_differ_by_head_ ? head : kv_head);
-    rotation.length = length_;
+    rotation.length = places_.length;
     for (std::size_t n = 0; n < blocks_; ++n) {
       Keys& block = keys_[n];
       const float* rows = k + block.first * d_;
@@ -266,7 +222,7 @@ class Run {
     if (!call_.rotate.empty()) {
       RotateCall rotation;
       rotation.head = static_cast<int>(head);
-      rotation.length = length_;
+      rotation.length = places_.length;
       rotation.origin = origin;
       if (Status status = rotate_rows(rotation, groups->first, count, q); !status.ok()) return status;
       q = rotated_.get();
@@ -294,7 +250,7 @@ class Run {
   void show_keys(Tile& tile, const Group& group, const Keys& block, std::size_t first, std::size_t last) const {
     tile.keys = static_cast<int>(last - first);
     tile.first_key = block.first + first;
-    tile.key_positions = key_positions_ + tile.first_key;
+    tile.key_positions = places_.keys + tile.first_key;
     tile.unit_step = block.unit_step && group.unit_step;
     tile.unit_offset = tile.key_positions[0] - group.positions[0];
   }
@@ -303,12 +259,12 @@ class Run {
     group = Group{};
     group.first = first;
     group.live = static_cast<int>(call_.queries - first < kQueries ? call_.queries - first : kQueries);
-    visibility_.describe(group);
+    places_.visibility.describe(group);
     group.q = query_lanes_.get() + slot * kQueries * d_;
     group.o = outputs_.get() + slot * kQueries * channels_;
     group.positions = group_positions_.get() + slot * kQueries * static_cast<std::size_t>(axes_);
     for (int a = 0; a < axes_; ++a) {
-      const double* axis = query_positions_ + static_cast<std::size_t>(a) * call_.queries;
+      const double* axis = places_.queries + static_cast<std::size_t>(a) * call_.queries;
       for (int l = 0; l < kLanes; ++l) {
         group.positions[a * kLanes + l] = axis[first + static_cast<std::size_t>(l < group.live ? l : group.live - 1)];
       }
@@ -337,7 +293,7 @@ class Run {
 
   Status run_head(std::size_t b, std::size_t head, std::size_t kv_head) {
     float* key_state = key_states_.get();
-    const Positions all_keys{key_positions_, call_.keys, axes_};
+    const Positions all_keys{places_.keys, call_.keys, axes_};
     for (const Relate* scheme : call_.relate) {
       scheme->prepare_keys(static_cast<int>(head), keys_of(b, kv_head), call_.keys, d_, all_keys, key_state);
       key_state += scheme->key_state_size(call_.keys);
@@ -383,14 +339,14 @@ class Run {
   // One block of queries meets one block of keys.
   Status visit(Group& group, const Keys& block, std::size_t b, std::size_t head, std::size_t kv_head) {
     const std::size_t matrix_row = (b * call_.heads + head) * call_.queries;
-    const Visibility::Extent extent = visibility_.extent(group, block);
+    const Visibility::Extent extent = places_.visibility.extent(group, block);
     std::uint8_t* lanes = lanes_.get();
     std::size_t first = 0, last = block.count;
     const bool whole = full_ || !call_.relate.empty();  // rows that nobody sees are computed too
     if (extent == Visibility::Extent::kAll) {
       if (whole || !operands_.values_finite) std::memset(lanes, 0xff, block.count);
     } else if (extent == Visibility::Extent::kSome || full_) {
-      visibility_.rows(group, block, lanes, first, last);
+      places_.visibility.rows(group, block, lanes, first, last);
     } else {
       last = 0;
     }
