@@ -6,6 +6,8 @@
 #include "core/random.h"
 #include "kernels/normal.h"
 #include "kernels/pair_rotation.h"
+#include "kernels/product.h"
+#include "kernels/row_softmax.h"
 #include "simd/math.h"
 #include "support/hashes.h"
 
@@ -56,6 +58,21 @@ TEST_CASE("rotated pairs have the same bits in every build") {
     }
   }
   testing::check_hash("pair-rotation/float32", all.data(), all.size());
+}
+
+TEST_CASE("products and softmax of rows have the same bits in every build") {
+  const std::size_t m = 29, k = 530, n = 27;
+  std::vector<float> a(m * k), b(k * n), c(m * n), square(m * m), all;
+  fill_normal(a, 4);
+  fill_normal(b, 5);
+  std::vector<float> scratch(product_scratch(m, k, 29));
+  product({a.data(), k}, {b.data(), n}, m, k, n, c.data(), n, scratch.data());
+  product_with_itself({a.data(), k}, m, k, square.data(), m, scratch.data());
+  all.insert(all.end(), c.begin(), c.end());
+  all.insert(all.end(), square.begin(), square.end());
+  softmax_rows(c.data(), n, m, n, c.data(), n);
+  all.insert(all.end(), c.begin(), c.end());
+  testing::check_hash("product/float32", all.data(), all.size());
 }
 
 }  // namespace posenc
