@@ -107,8 +107,9 @@ void multiply(const Factor& a, const Factor& b, std::size_t m, std::size_t k, st
           std::size_t skip = 0;  // rows above the diagonal
           if (half && column + j > row) skip = (column + j - row) / kLeft * kLeft;
           if (skip >= rows) break;
-          multiply_panels(rows_of.data + skip * rows_of.stride, rows_of.stride, rows - skip, right + j * depth, smaller(columns - j, kRight), depth,
-                          c != 0, out + (row + skip) * stride + column + j, stride);
+          multiply_panels(rows_of.data + skip * rows_of.stride, rows_of.stride, rows - skip, right + j * depth,
+                          smaller(columns - j, kRight), depth, c != 0, out + (row + skip) * stride + column + j,
+                          stride);
         }
       }
     }

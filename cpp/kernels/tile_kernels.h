@@ -1,6 +1,6 @@
-// The kernels of attention and of products, called through pointers. A whole-program optimiser (wasm-opt) inlines a function that has
-// one caller, and in the large function that results V8 spills the accumulators of the tiles; through a table they stay
-// functions of their own (measured in Node: 40 GFLOP/s against 31).
+// The kernels of attention and of products, called through pointers. A whole-program optimiser (wasm-opt) inlines a
+// function that has one caller, and in the large function that results V8 spills the accumulators of the tiles; through
+// a table they stay functions of their own (measured in Node: 40 GFLOP/s against 31).
 #pragma once
 
 #include "kernels/online_softmax.h"

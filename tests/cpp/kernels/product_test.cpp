@@ -31,7 +31,8 @@ Stored random_stored(std::uint32_t seed, std::size_t rows, std::size_t columns, 
 }
 
 // In float32, by the order of the header; and beside it in double, with the sum of magnitudes for a bound.
-float plain(const Stored& a, const Stored& b, std::size_t i, std::size_t j, std::size_t k, double& exact, double& size) {
+float plain(const Stored& a, const Stored& b, std::size_t i, std::size_t j, std::size_t k, double& exact,
+            double& size) {
   float total = 0;
   exact = 0, size = 0;
   for (std::size_t first = 0; first < k; first += kProductDepth) {
@@ -81,8 +82,8 @@ TEST_CASE("product: every bit as the plain loop, whatever the sizes, strides and
 }
 
 TEST_CASE("product with itself: every bit as the product with its transpose, and symmetric") {
-  const std::size_t shapes[][2] = {{1, 1},  {3, 5},    {4, 4},   {8, 8},    {9, 17},  {31, 600},
-                                   {0, 3},  {7, 0},    {133, 6}, {257, 12}, {100, 1}, {1100, 3}};
+  const std::size_t shapes[][2] = {{1, 1}, {3, 5}, {4, 4},   {8, 8},    {9, 17},  {31, 600},
+                                   {0, 3}, {7, 0}, {133, 6}, {257, 12}, {100, 1}, {1100, 3}};
   for (const auto& [m, k] : shapes) {
     for (const bool transposed : {false, true}) {
       CAPTURE(m, k, transposed);
