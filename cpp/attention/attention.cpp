@@ -7,6 +7,7 @@
 #include "attention/buffer.h"
 #include "attention/operands.h"
 #include "attention/places.h"
+#include "kernels/mask_tile.h"
 #include "kernels/scan.h"
 #include "kernels/tile_kernels.h"
 #include "simd/math.h"
@@ -88,12 +89,13 @@ class Run {
   Buffer<Group> groups_;
   Buffer<float> key_panels_, value_panels_, raw_panels_, rotated_, query_lanes_, raw_lanes_, outputs_;
   Buffer<float> s_, b_, extra_, r_, visible_, unrotated_, scaled_, relation_output_;
-  Buffer<float> query_states_, key_states_;
+  Buffer<float> query_states_, key_states_, mask_tile_;
   Buffer<std::uint8_t> lanes_;
+  std::size_t mask_steps_[4] = {};  // from one entry of the mask to the next along an axis; 0 where it is broadcast
 
   bool traced() const {
     const Trace& t = call_.trace;
-    return t.content || t.unrotated || t.relate || t.bias || t.scores || t.masked;
+    return t.content || t.unrotated || t.relate || t.bias || t.scores || t.masked || t.capped;
   }
 
   bool allocate() {
@@ -122,6 +124,10 @@ class Run {
     fits = fits && s_.allocate(tile);
     if (!call_.bias.empty()) fits = fits && b_.allocate(tile);
     if (call_.bias.size() > 1 || !call_.relate.empty()) fits = fits && extra_.allocate(tile);
+    if (call_.mask.added != nullptr) fits = fits && mask_tile_.allocate(tile);
+    for (std::size_t axis = 4, step = 1; axis-- != 0; step *= call_.mask.shape[axis]) {
+      mask_steps_[axis] = call_.mask.shape[axis] == 1 ? 0 : step;
+    }
     const bool rotates = !call_.rotate.empty();
     if (rotates) fits = fits && rotated_.allocate(real(kBlock) * d);
     if (rotates && axes_ > 1) fits = fits && axes_block_.allocate(real(kBlock) * axes_);
@@ -339,17 +345,18 @@ class Run {
   // One block of queries meets one block of keys.
   Status visit(Group& group, const Keys& block, std::size_t b, std::size_t head, std::size_t kv_head) {
     const std::size_t matrix_row = (b * call_.heads + head) * call_.queries;
-    const Visibility::Extent extent = places_.visibility.extent(group, block);
+    Visibility::Extent extent = places_.visibility.extent(group, block);
     std::uint8_t* lanes = lanes_.get();
     std::size_t first = 0, last = block.count;
     const bool whole = full_ || !call_.relate.empty();  // rows that nobody sees are computed too
     if (extent == Visibility::Extent::kAll) {
-      if (whole || !operands_.values_finite) std::memset(lanes, 0xff, block.count);
+      if (whole || !operands_.values_finite || call_.mask.given()) std::memset(lanes, 0xff, block.count);
     } else if (extent == Visibility::Extent::kSome || full_) {
       places_.visibility.rows(group, block, lanes, first, last);
     } else {
       last = 0;
     }
+    if (call_.mask.given() && (first < last || full_)) extent = meet_mask(group, block, b, head, first, last);
     if (first >= last && !full_) {
       write_unseen(call_.weights, group, block, matrix_row, 0, block.count);
       return ok();
@@ -396,8 +403,13 @@ class Run {
         added = true;
       }
       bias = b0;
-      write(call_.trace.bias, group, block, matrix_row, first, last, b_.get());
     }
+    if (call_.mask.added != nullptr) {
+      float* const m0 = mask_tile_.get() + first * kQueries;
+      for (std::size_t i = 0; bias != nullptr && i < rows * kQueries; ++i) m0[i] = bias[i] + m0[i];
+      bias = m0;
+    }
+    if (bias != nullptr) write(call_.trace.bias, group, block, matrix_row, first, last, bias);  // traced: first is 0
 
     if (checked && operands_.inputs_finite) {
       for (std::size_t j = first; j < last; ++j) {
@@ -408,7 +420,9 @@ class Run {
         }
       }
     }
-    if (extent != Visibility::Extent::kAll) hide(lanes, first, last, s);
+    if (call_.softcap > 0) cap_scores(static_cast<float>(call_.softcap), rows, s0);
+    write(call_.trace.capped, group, block, matrix_row, first, last, s);
+    if (extent != Visibility::Extent::kAll) hide_scores(lanes + first, rows, s0);
 
     float largest[kLanes], alpha[kLanes];
     kTileKernels.find_largest(s0, bias, rows, largest);
@@ -476,13 +490,25 @@ class Run {
     }
   }
 
-  static void hide(const std::uint8_t* lanes, std::size_t first, std::size_t last, float* s) {
-    for (std::size_t j = first; j < last; ++j) {
-      if (lanes[j] == 0xff) continue;
-      for (int l = 0; l < kLanes; ++l) {
-        if (!(lanes[j] >> l & 1)) s[j * kQueries + static_cast<std::size_t>(l)] = -kInfinity;
-      }
+  // Clears the lanes that the mask hides and fills mask_tile_; first .. last - 1 are then the rows that someone sees.
+  Visibility::Extent meet_mask(const Group& group, const Keys& block, std::size_t b, std::size_t head,
+                               std::size_t& first, std::size_t& last) {
+    const PairMask& mask = call_.mask;
+    const std::size_t* step = mask_steps_;
+    const std::size_t at = b * step[0] + head * step[1] + group.first * step[2] + block.first * step[3];
+    const MaskRows rows{step[2], step[3], group.live};
+    std::uint8_t* lanes = lanes_.get();
+    if (mask.seen != nullptr) hide_unseen(mask.seen + at, rows, block.count, lanes);
+    if (mask.added != nullptr) hide_infinite(mask.added + at, rows, block.count, lanes, mask_tile_.get());
+    first = block.count, last = 0;
+    bool all = true;
+    for (std::size_t j = 0; j < block.count; ++j) {
+      all = all && lanes[j] == 0xff;
+      if (lanes[j] == 0) continue;
+      first = first < j ? first : j;
+      last = j + 1;
     }
+    return all ? Visibility::Extent::kAll : Visibility::Extent::kSome;
   }
 
   void write_unrotated(const Group& group, const Keys& block, std::size_t b, std::size_t kv_head,
@@ -504,7 +530,21 @@ class Run {
     }
   }
 
+  // A key of that score for every query that sees any, without a value.
+  void add_sink(Group& group, float sink) {
+    float score[kLanes], alpha[kLanes];
+    for (int l = 0; l < kLanes; ++l) score[l] = group.l[l] == 0 ? -kInfinity : sink;
+    kTileKernels.softmax(score, 1, score, group.m, group.l, alpha);
+    kTileKernels.value(nullptr, 0, score, 0, channels_ / 4, alpha, group.o);
+    float* state = group.state;
+    for (const Relate* scheme : call_.relate) {
+      if (scheme->value_width() != 0) scheme->rescale(alpha, state);
+      state += scheme->query_state_size();
+    }
+  }
+
   void finish_group(Group& group, std::size_t matrix_row, std::size_t head) {
+    if (call_.sinks != nullptr) add_sink(group, call_.sinks[head]);
     const float* state = group.state;
     for (const Relate* scheme : call_.relate) {
       if (scheme->value_width() != 0) {
@@ -545,7 +585,9 @@ class Run {
   void clear_absent_terms() const {
     const std::size_t cells = call_.batch * call_.heads * call_.queries * call_.keys;
     if (call_.trace.relate && call_.relate.empty()) std::memset(call_.trace.relate, 0, cells * sizeof(float));
-    if (call_.trace.bias && call_.bias.empty()) std::memset(call_.trace.bias, 0, cells * sizeof(float));
+    if (call_.trace.bias && call_.bias.empty() && !call_.mask.added) {
+      std::memset(call_.trace.bias, 0, cells * sizeof(float));
+    }
   }
 
   void make_results_plain() const {
@@ -553,7 +595,7 @@ class Run {
     make_nan_plain(call_.out, rows * dv_);
     if (call_.lse != nullptr) make_nan_plain(call_.lse, rows);
     for (float* matrix : {call_.weights, call_.trace.content, call_.trace.unrotated, call_.trace.relate,
-                          call_.trace.bias, call_.trace.scores}) {
+                          call_.trace.bias, call_.trace.scores, call_.trace.capped}) {
       if (matrix != nullptr) make_nan_plain(matrix, rows * call_.keys);
     }
   }

@@ -1,6 +1,6 @@
 // Attention over all four slots: the only place that knows their order.
-//   s_ij = <R(i) q_i, R(j) k_j> * scale + relate terms,  then soft-cap,  then + b_h(i, j),  then masks
-//   o_i  = sum_j softmax_j(s_ij) (v_j + a^V(i, j))
+//   s_ij = <R(i) q_i, R(j) k_j> * scale + relate terms,  then cap tanh(s / cap),  then + b_h(i, j),  then masks
+//   o_i  = sum_j p_ij (v_j + a^V(i, j)),  p_ij = e^s_ij / (e^sink_h + sum_j e^s_ij)
 #pragma once
 
 #include <cmath>
@@ -14,6 +14,15 @@
 #include "schemes/scheme.h"
 
 namespace posenc {
+
+// A mask of one entry a pair, (B, H, Tq, Tk); an axis of size 1 in `shape` is broadcast. One of the two, or none.
+struct PairMask {
+  const std::uint8_t* seen = nullptr;  // 1 visible, 0 masked; no other number
+  const float* added = nullptr;        // added to the scores as the last of the biases; -inf masks
+  std::size_t shape[4] = {1, 1, 1, 1};
+
+  bool given() const { return seen != nullptr || added != nullptr; }
+};
 
 // What is computed of the operands: schemes, positions, and who sees whom. The same for every kind of number.
 struct AttentionOptions {
@@ -36,11 +45,15 @@ struct AttentionOptions {
   const std::uint8_t* key_mask = nullptr;  // (Tk) or (B, Tk); 1 visible
   bool key_mask_batched = false;
   const double* key_lengths = nullptr;     // (B) keys of index >= length are masked
+  PairMask mask;
+  double softcap = 0;            // above 0: content + relate -> cap tanh((content + relate) / cap)
+  const float* sinks = nullptr;  // (H) logits, not scaled, that take a share of the softmax and give no value
   bool allow_non_finite = false;           // NaN and Inf are let through where visible, never where masked
 };
 
 // Extra outputs, each (B, H, Tq, Tk) or null. Masked cells of `masked` are 1; of `scores`, -inf.
-// content + relate (+ soft-cap) + bias is the score to the last bit, in that order.
+// content + relate + bias is the score to the last bit, in that order; with a soft-cap, capped + bias is. The additive
+// mask is part of `bias`; entries of it that are not finite count as 0 there where they are not seen.
 template <class Real>
 struct TraceOf {
   Real* content = nullptr;    // rotated
@@ -49,6 +62,7 @@ struct TraceOf {
   Real* bias = nullptr;
   Real* scores = nullptr;
   std::uint8_t* masked = nullptr;
+  Real* capped = nullptr;  // cap tanh((content + relate) / cap); content + relate without a cap
 };
 
 // A call in float32 or float64.
@@ -72,7 +86,8 @@ inline double default_scale(std::size_t width) {
   return width == 0 ? 1 : 1 / std::sqrt(static_cast<double>(width));
 }
 
-// Memory beside the arguments: O((Tq + Tk) d). A row without a visible key has zero output, zero weights, lse -inf.
+// Memory beside the arguments: O((Tq + Tk) d). A row without a visible key has zero output, zero weights, lse -inf,
+// with a sink too; elsewhere lse counts the sink.
 // Errors: shape and head-count mismatches between schemes and operands, `not-finite` inputs, `out-of-range` overflow.
 Status attention(const AttentionCall& call);
 

@@ -23,6 +23,15 @@ Status check_shapes(const AttentionOptions& call) {
                   "of a number of heads that divides q's " + to_text(static_cast<double>(call.heads)),
                   count_text(static_cast<double>(call.kv_heads), "head"));
   }
+  const std::size_t full[] = {call.batch, call.heads, call.queries, call.keys};
+  for (int axis = 0; axis < 4 && call.mask.given(); ++axis) {
+    const std::size_t size = call.mask.shape[axis];
+    if (size == 1 || size == full[axis]) continue;
+    return refuse(Code::kShapeMismatch, kSubject, "mask",
+                  "of size 1 or " + to_text(static_cast<double>(full[axis])) + " along axis " + to_text(axis) +
+                      " of [B, H, Tq, Tk]",
+                  to_text(static_cast<double>(size)));
+  }
   return ok();
 }
 
@@ -175,6 +184,10 @@ Status check_options(const AttentionOptions& call) {
   if (!finite(call.scale) || !finite(scale)) {
     return refuse(Code::kNotFinite, kSubject, "scale", "a finite number", to_text(call.scale));
   }
+  const float cap = static_cast<float>(call.softcap);
+  if (!finite(cap) || cap < 0 || (cap == 0 && call.softcap != 0)) {
+    return refuse(Code::kOutOfRange, kSubject, "softcap", "a finite number above 0", to_text(call.softcap));
+  }
   if (!finite(call.length) || call.length < 0) {
     return refuse(Code::kOutOfRange, kSubject, "length", "a finite number of at least 0", to_text(call.length));
   }
@@ -196,6 +209,26 @@ std::string place_text(const Real* x, std::size_t at, std::size_t batch, std::si
   if (batch > 1) text += "batch " + number(at / (heads * tokens * width)) + ", ";
   if (heads > 1) text += "head " + number(at / (tokens * width) % heads) + ", ";
   return text + "token " + number(at / width % tokens) + ", channel " + number(at % width);
+}
+
+Status check_mask(const AttentionOptions& call, Operands& operands) {
+  const PairMask& mask = call.mask;
+  const std::size_t* shape = mask.shape;
+  const std::size_t size = shape[0] * shape[1] * shape[2] * shape[3];
+  if (mask.seen != nullptr && !all_flags(mask.seen, size)) {
+    std::size_t at = 0;
+    while (mask.seen[at] <= 1) ++at;
+    return refuse(Code::kOutOfRange, kSubject, "mask", "true or false (or 1 or 0) for each pair",
+                  to_text(mask.seen[at]));
+  }
+  if (mask.added != nullptr && !all_below_infinity(mask.added, size)) {
+    operands.inputs_finite = false;
+    if (call.allow_non_finite) return ok();
+    std::size_t at = 0;
+    while (mask.added[at] < std::numeric_limits<float>::infinity()) ++at;
+    return refuse(Code::kNotFinite, kSubject, "mask", "finite numbers or -Infinity", to_text(mask.added[at]));
+  }
+  return ok();
 }
 
 Scan scan(const float* x, std::size_t n) { return scan_numbers(x, n); }
@@ -227,7 +260,13 @@ Status check_finite(const AttentionCallOf<Real>& call, Operands& operands) {
     return refuse(Code::kNotFinite, kSubject, input.name, "finite numbers",
                   place_text(input.data, at, call.batch, input.heads, input.tokens, input.width));
   }
-  return ok();
+  for (std::size_t h = 0; call.sinks != nullptr && h < call.heads; ++h) {
+    if (finite(call.sinks[h])) continue;
+    operands.inputs_finite = false;
+    if (call.allow_non_finite) continue;
+    return refuse(Code::kNotFinite, kSubject, "sinks", "finite numbers", to_text(call.sinks[h]));
+  }
+  return check_mask(call, operands);
 }
 
 template <class Real>

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <limits>
 
 #include "simd/f32x4.h"
 
@@ -22,6 +23,22 @@ Scan scan_numbers(const float* x, std::size_t n) {
   magnitude = max(magnitude, abs(rest));
   faults = faults + (rest - rest);
   return {largest(magnitude), all(faults == splat(0.0f))};
+}
+
+bool all_below_infinity(const float* x, std::size_t n) {
+  // x (n)
+  const F32x4 limit = splat(std::numeric_limits<float>::infinity());
+  I32x4 below = splat_int(-1);
+  std::size_t i = 0;
+  for (; i + 4 <= n; i += 4) below &= load(x + i) < limit;
+  return all(below & (load_part(x + i, n - i) < limit));
+}
+
+bool all_flags(const std::uint8_t* x, std::size_t n) {
+  // x (n)
+  int bits = 0;
+  for (std::size_t i = 0; i < n; ++i) bits |= x[i];
+  return bits <= 1;
 }
 
 void make_nan_plain(float* x, std::size_t n) {

@@ -2,6 +2,7 @@
 // compiled the module anew.
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <cstring>
 #include <limits>
 #include <string>
@@ -26,6 +27,7 @@ void check_bits(const std::string& name, AttentionCase& test, bool trace = false
   std::vector<float> all = test.out;
   std::vector<const std::vector<float>*> parts = {&test.lse, &test.weights};
   if (trace) parts.insert(parts.end(), {&test.content, &test.unrotated, &test.relate, &test.bias, &test.scores});
+  if (trace && test.call.softcap > 0) parts.push_back(&test.capped);
   for (const std::vector<float>* part : parts) all.insert(all.end(), part->begin(), part->end());
   testing::check_hash("attention/" + name, all.data(), all.size());
 }
@@ -84,6 +86,28 @@ TEST_CASE("attention has the same bits in every build") {
   poisoned.k[120 * 10 + 1] = std::numeric_limits<float>::quiet_NaN();
   poisoned.v[130 * 6 + 2] = std::numeric_limits<float>::infinity();
   check_bits("not-finite", poisoned, true);
+}
+
+TEST_CASE("attention with masks of pairs, a soft-cap and sinks has the same bits in every build") {
+  const Schemes schemes(4, 10, 6);
+  Numbers numbers(51);
+  AttentionCase boolean = masked(), additive = masked(), capped = masked(), all = masked();
+  boolean.call.mask.shape[0] = 2, boolean.call.mask.shape[2] = 45, boolean.call.mask.shape[3] = 150;
+  for (std::size_t n = 0; n < 2 * 45 * 150; ++n) boolean.mask_seen.push_back(numbers.below(3) != 0);
+  check_bits("boolean-mask", boolean, true);
+  additive.call.mask.shape[1] = 4, additive.call.mask.shape[2] = 45, additive.call.mask.shape[3] = 150;
+  for (std::size_t n = 0; n < 4 * 45 * 150; ++n) {
+    additive.mask_added.push_back(numbers.below(3) ? numbers.unit() : -std::numeric_limits<float>::infinity());
+  }
+  check_bits("additive-mask", additive, true);
+  capped.call.softcap = 1.25;
+  check_bits("softcap", capped, true);
+  all.call.bias = schemes.bias, all.call.rotate = schemes.rotate, all.call.relate = schemes.relate;
+  all.mask_added = additive.mask_added;
+  std::copy(additive.call.mask.shape, additive.call.mask.shape + 4, all.call.mask.shape);
+  all.call.softcap = 0.75;
+  all.sinks = {0.5f, -1, 2.25f, 0};
+  check_bits("all-options", all, true);
 }
 
 TEST_CASE("attention with schemes has the same bits in every build") {

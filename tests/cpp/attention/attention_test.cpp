@@ -320,7 +320,7 @@ TEST_CASE("the trace adds up to the last bit and leaves the result alone") {
   std::size_t wrong = 0;
   for (std::size_t n = 0; n < test.cells(); ++n) {
     const std::size_t row = n / 150, b = row / 37 / 4;
-    const bool visible = test.visible(b, row % 37, n % 150);
+    const bool visible = test.visible(b, row / 37 % 4, row % 37, n % 150);
     wrong += test.masked[n] != (visible ? 0 : 1);
     wrong += test.scores[n] != (visible ? (test.content[n] + test.relate[n]) + test.bias[n] : -kInfinity);
     wrong += test.relate[n] != 0;

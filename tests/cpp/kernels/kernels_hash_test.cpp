@@ -24,6 +24,17 @@ TEST_CASE("exp has the same bits in every build") {
   testing::check_hash("simd/exp", y.data(), y.size());
 }
 
+TEST_CASE("tanh has the same bits in every build") {
+  std::vector<float> y;
+  for (int n = 0; n < 40000; n += 4) {
+    float x[4], v[4];
+    for (int k = 0; k < 4; ++k) x[k] = static_cast<float>(n + k) * (22.0f / 40000.0f) - 11.0f;
+    simd::store(v, simd::tanh(simd::load(x)));
+    y.insert(y.end(), v, v + 4);
+  }
+  testing::check_hash("simd/tanh", y.data(), y.size());
+}
+
 TEST_CASE("exp and log of doubles have the same bits in every build") {
   Random random(3);
   std::vector<double> y;

@@ -85,22 +85,39 @@ class AttentionCase {
     call.key_mask = key_mask.empty() ? nullptr : key_mask.data();
     call.key_mask_batched = key_mask.size() > shape.keys;
     call.key_lengths = key_lengths.empty() ? nullptr : key_lengths.data();
+    call.mask.seen = mask_seen.empty() ? nullptr : mask_seen.data();
+    call.mask.added = mask_added.empty() ? nullptr : mask_added.data();
+    call.sinks = sinks.empty() ? nullptr : sinks.data();
     call.weights = nullptr, call.trace = {};
     if (with_weights) {
       weights.assign(cells(), kUnwritten);
       call.weights = weights.data();
     }
     if (with_trace) {
-      for (std::vector<float>* matrix : {&content, &unrotated, &relate, &bias, &scores}) {
+      for (std::vector<float>* matrix : {&content, &unrotated, &relate, &bias, &scores, &capped}) {
         matrix->assign(cells(), kUnwritten);
       }
       masked.assign(cells(), 7);
-      call.trace = {content.data(), unrotated.data(), relate.data(), bias.data(), scores.data(), masked.data()};
+      call.trace = {content.data(), unrotated.data(), relate.data(), bias.data(), scores.data(), masked.data(),
+                    capped.data()};
     }
     return posenc::attention(call);
   }
 
-  bool visible(std::size_t b, std::size_t i, std::size_t j) const {
+  // The mask's entry for a pair, by its shape.
+  std::size_t mask_entry(std::size_t b, std::size_t h, std::size_t i, std::size_t j) const {
+    const std::size_t* size = call.mask.shape;
+    const std::size_t place[] = {b, h, i, j};
+    std::size_t entry = 0;
+    for (int axis = 0; axis < 4; ++axis) entry = entry * size[axis] + (size[axis] == 1 ? 0 : place[axis]);
+    return entry;
+  }
+
+  bool visible(std::size_t b, std::size_t h, std::size_t i, std::size_t j) const {
+    if (!mask_seen.empty() && mask_seen[mask_entry(b, h, i, j)] == 0) return false;
+    if (!mask_added.empty() && mask_added[mask_entry(b, h, i, j)] == -std::numeric_limits<float>::infinity()) {
+      return false;
+    }
     if (!key_mask.empty() && key_mask[(key_mask.size() > shape.keys ? b * shape.keys : 0) + j] == 0) return false;
     if (!key_lengths.empty() && !(static_cast<double>(j) < key_lengths[b])) return false;
     if (static_cast<double>(j) < call.prefix_length) return true;
@@ -129,8 +146,16 @@ class AttentionCase {
     }
     head.visible = Matrix::Zero(at(shape.queries), at(shape.keys));
     for (std::size_t i = 0; i < shape.queries; ++i) {
-      for (std::size_t j = 0; j < shape.keys; ++j) head.visible(at(i), at(j)) = visible(b, i, j);
+      for (std::size_t j = 0; j < shape.keys; ++j) head.visible(at(i), at(j)) = visible(b, h, i, j);
     }
+    if (!mask_added.empty()) {
+      head.mask = Matrix::Zero(at(shape.queries), at(shape.keys));
+      for (std::size_t i = 0; i < shape.queries; ++i) {
+        for (std::size_t j = 0; j < shape.keys; ++j) head.mask(at(i), at(j)) = mask_added[mask_entry(b, h, i, j)];
+      }
+    }
+    head.softcap = static_cast<float>(call.softcap);
+    if (!sinks.empty()) head.sink = sinks[h];
     if (meaning.bias) {
       head.bias = Matrix::Zero(at(shape.queries), at(shape.keys));
       for (std::size_t i = 0; i < shape.queries; ++i) {
@@ -186,8 +211,9 @@ class AttentionCase {
 
   Shape shape;
   posenc::AttentionCall call;
-  std::vector<float> q, k, v, out, lse, weights, content, unrotated, relate, bias, scores;
-  std::vector<std::uint8_t> masked, key_mask;
+  std::vector<float> q, k, v, out, lse, weights, content, unrotated, relate, bias, scores, capped;
+  std::vector<float> mask_added, sinks;
+  std::vector<std::uint8_t> masked, key_mask, mask_seen;
   std::vector<double> query_positions, key_positions, query_order, key_order, key_lengths;
 
  private:

@@ -1,5 +1,6 @@
 // Attention in double, straight from the equations: whole n x n matrices, one head at a time, nothing clever.
-//   s_ij = <q_i, k_j> scale + relate_ij + bias_ij where visible;  w = softmax(s);  o_i = sum_j w_ij (v_j + a_ij)
+//   s_ij = cap tanh((<q_i, k_j> scale + relate_ij) / cap) + bias_ij + mask_ij where visible and mask_ij > -inf;
+//   w_ij = e^s_ij / (e^sink + sum_j e^s_ij);  o_i = sum_j w_ij (v_j + a_ij)
 #pragma once
 
 #include <Eigen/Dense>
@@ -17,11 +18,14 @@ struct OracleHead {
   double scale = 1;
   Matrix relate, bias;                                                   // (Tq, Tk); empty: none
   Matrix visible;                                                        // (Tq, Tk), 1 visible
+  Matrix mask;                                                           // (Tq, Tk), added; empty: none
+  double softcap = 0;                                                    // 0: none
+  double sink = -std::numeric_limits<double>::infinity();                // -inf: none
   std::function<Vector(Eigen::Index i, Eigen::Index j)> value_relation;  // a^V (dv); empty: none
 };
 
 struct OracleResult {
-  Matrix content, scores, weights, out;
+  Matrix content, capped, scores, weights, out;
   Vector lse;
   Matrix out_tolerance, weight_tolerance;  // what float32 may differ by, from the magnitudes of the terms
 };
@@ -33,7 +37,20 @@ inline OracleResult oracle(const OracleHead& head) {
   r.content = head.scale * head.q * head.k.transpose();
   r.scores = r.content;
   if (head.relate.size() != 0) r.scores += head.relate;
+  if (head.softcap > 0) {
+    r.scores = r.scores.unaryExpr([&](double s) { return head.softcap * std::tanh(s / head.softcap); }).eval();
+  }
+  r.capped = r.scores;
   if (head.bias.size() != 0) r.scores += head.bias;
+  Matrix visible = head.visible;
+  if (head.mask.size() != 0) {
+    for (Eigen::Index i = 0; i < queries; ++i) {
+      for (Eigen::Index j = 0; j < keys; ++j) {
+        if (head.mask(i, j) == -infinity) visible(i, j) = 0;
+        else r.scores(i, j) += head.mask(i, j);
+      }
+    }
+  }
   r.weights = Matrix::Zero(queries, keys);
   r.out = Matrix::Zero(queries, width);
   r.lse = Vector::Constant(queries, -infinity);
@@ -46,13 +63,14 @@ inline OracleResult oracle(const OracleHead& head) {
   for (Eigen::Index i = 0; i < queries; ++i) {
     double largest = -infinity;
     for (Eigen::Index j = 0; j < keys; ++j) {
-      if (head.visible(i, j) == 0) r.scores(i, j) = -infinity;
+      if (visible(i, j) == 0) r.scores(i, j) = -infinity;
       largest = std::max(largest, r.scores(i, j));
     }
     if (largest == -infinity) continue;
-    double sum = 0, score_error = 0;
+    largest = std::max(largest, head.sink);
+    double sum = std::exp(head.sink - largest), score_error = unit * std::abs(largest);
     for (Eigen::Index j = 0; j < keys; ++j) {
-      if (head.visible(i, j) == 0) continue;
+      if (visible(i, j) == 0) continue;
       r.weights(i, j) = std::exp(r.scores(i, j) - largest);
       sum += r.weights(i, j);
       double magnitude = std::abs(r.scores(i, j)) + std::abs(largest);
@@ -61,6 +79,7 @@ inline OracleResult oracle(const OracleHead& head) {
       }
       if (head.relate.size() != 0) magnitude += std::abs(head.relate(i, j)) * d_steps;
       if (head.bias.size() != 0) magnitude += std::abs(head.bias(i, j)) * 2;
+      if (head.mask.size() != 0) magnitude += std::abs(head.mask(i, j)) * 2;
       if (r.weights(i, j) > 1e-12) score_error = std::max(score_error, unit * magnitude);
     }
     r.weights.row(i) /= sum;
