@@ -86,6 +86,23 @@ Frequencies::Pointer Frequencies::angular(std::span<const MultiFloat> omegas) {
   return Pointer::make(turns);
 }
 
+Frequencies::Pointer Frequencies::of_parts(std::span<const double> parts) {
+  std::vector<MultiFloat> omegas;
+  omegas.reserve(parts.size() / kFrequencyParts);
+  for (const double* part = parts.data(); part != parts.data() + parts.size(); part += kFrequencyParts) {
+    omegas.push_back(MultiFloat(part[0]) + (MultiFloat(part[1]) + MultiFloat(part[2])));
+  }
+  return angular(omegas);
+}
+
+void split_frequency(const MultiFloat& omega, double* parts) {
+  MultiFloat rest = omega;
+  for (std::size_t n = 0; n < kFrequencyParts; ++n) {
+    parts[n] = rest.to_double();
+    rest = rest - MultiFloat(parts[n]);
+  }
+}
+
 MultiFloat Frequencies::angular(std::size_t i) const {
   const QuarterTurns& t = turns_[i];
   if (t.zero) return {};

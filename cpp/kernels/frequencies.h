@@ -39,6 +39,8 @@ class Frequencies {
   static Pointer list(std::span<const double> omegas);
   /// From frequencies formed in multiprecision, as the context-extension rules do.
   static Pointer angular(std::span<const MultiFloat> omegas);
+  /// omega_i = parts[3 i] + parts[3 i + 1] + parts[3 i + 2], exactly: frequencies that crossed between modules.
+  static Pointer of_parts(std::span<const double> parts);
 
   std::size_t pairs() const { return turns_.size(); }
   /// Radians per unit of position, rounded to double.
@@ -58,6 +60,13 @@ class Frequencies {
   // One place for step 1, one for the last other step.
   mutable std::unique_ptr<Rotators> unit_, other_;
 };
+
+/// A frequency crosses between modules as the sum of this many doubles, the largest first: 159 bits hold the angle of
+/// every position up to 2^53 to 2^-100.
+inline constexpr std::size_t kFrequencyParts = 3;
+
+/// omega -> the kFrequencyParts doubles whose sum is nearest to it.
+void split_frequency(const MultiFloat& omega, double* parts);
 
 /// first * ratio^i for i < count.
 std::vector<MultiFloat> geometric(const MultiFloat& first, const MultiFloat& ratio, std::size_t count);

@@ -11,7 +11,10 @@ FrequencyReport FrequencyReport::of(const Frequencies& frequencies) {
   const MultiFloat turn = MultiFloat::pi().scaled(1);
   for (std::size_t i = 0; i < frequencies.pairs(); ++i) {
     const MultiFloat omega = frequencies.angular(i);
-    report.inverse.push_back(omega.to_double());
+    double parts[kFrequencyParts];
+    split_frequency(omega, parts);
+    report.inverse.push_back(parts[0]);
+    report.rest.insert(report.rest.end(), parts + 1, parts + kFrequencyParts);
     const MultiFloat magnitude = omega.is_negative() ? -omega : omega;
     report.wavelength.push_back(omega.is_zero() ? std::numeric_limits<double>::infinity()
                                                 : (turn / magnitude).to_double());

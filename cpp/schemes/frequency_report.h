@@ -13,6 +13,7 @@ namespace posenc {
 struct FrequencyReport {
   enum class Band { kKept, kRamped, kScaled };
   std::vector<double> inverse;     // omega_i of each pair, radians a position
+  std::vector<double> rest;        // (pairs, 2): what rounding took from each omega_i, so that the three add up to it
   std::vector<double> wavelength;  // 2 pi / |omega_i|, positions; infinite (null in JSON) where omega_i is 0
   double base = kNone;             // the base in force at this length; kNone where no base makes the frequencies
   double attention_factor = 1;     // multiplies queries and keys

@@ -48,3 +48,11 @@ export { type Frequencies, type FrequenciesOptions, frequencies } from "./freque
 export { type AttentionOptions, type AttentionResult, type AttentionTrace, attention } from "./attention.js";
 export { type AttentionDistanceOptions, type EntropyOptions, attentionDistance, entropy } from "./analysis.js";
 export { type RandomNormalOptions, randomNormal } from "./random.js";
+export { type DecayBoundOptions, type KernelOptions, decayBound, kernel } from "./analysis/kernel.js";
+export {
+  type FrequencyLaw,
+  type RiemannSumOptions,
+  oscillatoryIntegral,
+  riemannSum,
+} from "./analysis/oscillatory.js";
+export type { TurningScheme } from "./analysis/turned-pairs.js";

@@ -507,7 +507,7 @@ export interface SpecCells {
   )[];
 }
 
-type FieldValue = number | boolean | Place | undefined;
+export type FieldValue = number | boolean | Place | undefined;
 
 /**
  * One call: what goes in, where results lie, and the run. Everything is gathered first and moved in at once, so that

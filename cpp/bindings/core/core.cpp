@@ -172,6 +172,20 @@ Status run(frequencies_block& b) {
   return ok();
 }
 
+Status run(frequency_parts_block& b) {
+  Shared<const Scheme> scheme;
+  if (Status status = make(b.scheme, scheme); !status.ok()) return status;
+  FrequencyReport report;
+  if (Status status = scheme->frequencies(b.length, report); !status.ok()) return status;
+  double* out = at<double>(b.out);
+  for (std::size_t i = 0; i < report.inverse.size(); ++i) {
+    *out++ = report.inverse[i];
+    *out++ = report.rest[2 * i];
+    *out++ = report.rest[2 * i + 1];
+  }
+  return ok();
+}
+
 Status run(attention_block& b) {
   Schemes<Rotate> rotate;
   Schemes<Bias> bias;

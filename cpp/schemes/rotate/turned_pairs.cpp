@@ -107,6 +107,7 @@ Status TurnedPairs::apply(const RotateCall& call, const Positions& positions, co
 Status TurnedPairs::frequencies(double, FrequencyReport& report) const {
   report.base = base_;
   report.inverse.resize(pairs_);
+  report.rest.resize(2 * pairs_);
   report.wavelength.resize(pairs_);
   report.band.assign(pairs_, FrequencyReport::Band::kKept);
   for (const AxisPairs& part : parts_) {
@@ -114,6 +115,8 @@ Status TurnedPairs::frequencies(double, FrequencyReport& report) const {
     for (std::size_t i = 0; i < own.inverse.size(); ++i) {
       const std::size_t pair = part.pairs.empty() ? i : part.pairs[i];
       report.inverse[pair] = own.inverse[i];
+      report.rest[2 * pair] = own.rest[2 * i];
+      report.rest[2 * pair + 1] = own.rest[2 * i + 1];
       report.wavelength[pair] = own.wavelength[i];
     }
   }
