@@ -1,4 +1,4 @@
-// Where the queries and keys of a call stand, with what was left out filled in: positions, order, length, who sees whom.
+// Where the queries and keys of a call stand, with what was left out filled in: positions, order, length, visibility.
 #pragma once
 
 #include "attention/attention.h"

@@ -5,8 +5,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { unpackLzma } from "../../web/src/lzma.js";
 import { packLzma } from "../../web/lzma.mjs";
+import { unpackLzma } from "../../web/src/lzma.js";
+import { joinModule, splitModule } from "../../web/src/wasm-streams.js";
 
 function same(data: Uint8Array): void {
   expect(Buffer.compare(unpackLzma(packLzma(data)), data)).toBe(0);
@@ -30,10 +31,10 @@ describe("unpackLzma", () => {
     same(far);
   });
 
-  it("undoes the module that ships, as it ships", async () => {
-    const { bytes } = await import("../../build/wasm/posenc_bytes.mjs");
-    const module = readFileSync(join(import.meta.dirname, "../../build/wasm/posenc.wasm"));
-    expect(Buffer.compare(unpackLzma(Buffer.from(bytes!, "base64")), module)).toBe(0);
+  it.each(["posenc", "posenc-analysis"])("undoes %s.wasm, as it ships", async (name) => {
+    const { bytes } = (await import(`../../build/wasm/${name}_bytes.mjs`)) as { bytes: string };
+    const module = readFileSync(join(import.meta.dirname, `../../build/wasm/${name}.wasm`));
+    expect(Buffer.compare(joinModule(unpackLzma(Buffer.from(bytes, "base64"))), module)).toBe(0);
   });
 
   it("is a stream that xz itself undoes", () => {
@@ -62,5 +63,90 @@ describe("unpackLzma", () => {
       }),
       { numRuns: 500 },
     );
+  });
+});
+
+// Bytes of sections and sizes, in LEB128.
+const sized = (bytes: readonly number[]): number[] => [...leb(bytes.length), ...bytes];
+const leb = (value: number): number[] => (value > 127 ? [(value & 127) | 128, ...leb(value >>> 7)] : [value]);
+
+// A module as far as splitting looks at one: another section, the code section with these bodies, and data after it.
+const moduleOf = (bodies: readonly (readonly number[])[], after: readonly number[] = []): Uint8Array =>
+  Uint8Array.from([
+    ...[0, 0x61, 0x73, 0x6d, 1, 0, 0, 0],
+    ...[1, ...sized([1, 0x60, 0, 0])],
+    ...[10, ...sized([...leb(bodies.length), ...bodies.flatMap(sized)])],
+    ...after,
+  ]);
+
+describe("splitModule and joinModule", () => {
+  const number = fc.oneof(fc.nat({ max: 300 }), fc.nat()).map(leb);
+  const address = fc.tuple(number, number).map((parts) => parts.flat());
+  const bytes = (count: number): fc.Arbitrary<number[]> =>
+    fc.array(fc.nat({ max: 255 }), { minLength: count, maxLength: count });
+  const from = (low: number, high: number): fc.Arbitrary<number> => fc.integer({ min: low, max: high });
+  const instruction = (opcode: fc.Arbitrary<number[]>, ...beside: fc.Arbitrary<number[]>[]): fc.Arbitrary<number[]> =>
+    fc.tuple(opcode, ...beside).map((parts) => parts.flat());
+  const one = (low: number, high = low): fc.Arbitrary<number[]> => from(low, high).map((opcode) => [opcode]);
+  const vector = (low: number, high = low): fc.Arbitrary<number[]> => from(low, high).map((op) => [0xfd, ...leb(op)]);
+  const bulk = (low: number, high = low): fc.Arbitrary<number[]> => from(low, high).map((op) => [0xfc, ...leb(op)]);
+  const { instructions } = fc.letrec<{ block: number[]; instructions: number[] }>((tie) => ({
+    block: fc.tuple(one(2, 4), number, tie("instructions")).map(([opcode, type, inner]) => [
+      ...opcode,
+      ...type,
+      ...inner,
+      0x0b,
+    ]),
+    instructions: fc
+      .array(
+        fc.oneof(
+          { depthSize: "small" },
+          fc.oneof(
+            ...[instruction(one(0, 1)), instruction(one(0x0f)), instruction(one(0x1a, 0x1b)), one(0x45, 0xc4)],
+            ...[instruction(one(0x0c, 0x0d), number), instruction(one(0x10), number), instruction(one(0x11), address)],
+            fc.array(number, { maxLength: 5 }).map((targets) => [0x0e, ...leb(targets.length), ...targets.flat(), 0]),
+            ...[instruction(one(0x20, 0x24), number), instruction(one(0x28, 0x3e), address)],
+            ...[instruction(one(0x3f, 0x40), bytes(1)), instruction(one(0x41, 0x42), number)],
+            ...[instruction(one(0x43), bytes(4)), instruction(one(0x44), bytes(8))],
+            ...[bulk(0, 7), instruction(bulk(8), bytes(2)), instruction(bulk(10), bytes(2))],
+            ...[instruction(bulk(9), bytes(1)), instruction(bulk(11), bytes(1))],
+            ...[instruction(vector(0, 11), address), instruction(vector(12, 13), bytes(16)), vector(14, 20)],
+            ...[instruction(vector(21, 34), bytes(1)), vector(35, 83), instruction(vector(84, 91), address, bytes(1))],
+            ...[instruction(vector(92, 93), address), vector(94, 255)],
+          ),
+          tie("block"),
+        ),
+        { maxLength: 12 },
+      )
+      .map((parts) => parts.flat()),
+  }));
+  const locals = fc
+    .array(fc.tuple(number, bytes(1)), { maxLength: 3 })
+    .map((groups) => [...leb(groups.length), ...groups.flat(2)]);
+  const body = fc.tuple(locals, instructions).map(([declared, inner]) => [...declared, ...inner, 0x0b]);
+
+  it("give back every module made of the instructions of WebAssembly 2.0", () => {
+    const after = fc.array(fc.nat({ max: 255 }), { maxLength: 40 });
+    fc.assert(
+      fc.property(fc.array(body, { maxLength: 6 }), after, (bodies, rest) => {
+        const module = moduleOf(bodies, rest);
+        expect(Buffer.compare(joinModule(splitModule(module)), module)).toBe(0);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it("tell opcodes and indices apart", () => {
+    // local.get 5, local.get 200, i32.add, end
+    const split = splitModule(moduleOf([[0, 0x20, 5, 0x20, ...leb(200), 0x6a, 0x0b]]));
+    const cells = new DataView(split.buffer);
+    const cell = (i: number): number => cells.getUint32(4 * i, true);
+    const at = 4 * 16 + cell(2);
+    expect([cell(3), cell(4)]).toEqual([4, 3]);
+    expect([...split.subarray(at, at + 7)]).toEqual([0x20, 0x20, 0x6a, 0x0b, 5, ...leb(200)]);
+  });
+
+  it("refuse what has no code", () => {
+    expect(() => splitModule(moduleOf([]).subarray(0, 14))).toThrow(/no code section/);
   });
 });

@@ -6,6 +6,7 @@ import type { PosencModule } from "../../build/wasm/posenc_fallback.mjs";
 import { fromBase64 } from "./base64.js";
 import { type ErrorCode, PosencError, type Refusal, printed, refusal, refuse, refuseUnknown } from "./error.js";
 import { unpackLzma } from "./lzma.js";
+import { joinModule } from "./wasm-streams.js";
 
 /** A module's bytes, or the module compiled. */
 export type WasmSource = ArrayBuffer | ArrayBufferView | WebAssembly.Module;
@@ -226,7 +227,7 @@ function unpacked(part: Part): Uint8Array<ArrayBuffer> {
       `posenc: no module is inlined here, hand the bytes of ${file} to init({${option}})`,
     );
   }
-  return unpackLzma(packed);
+  return joinModule(unpackLzma(packed));
 }
 
 function requireWebAssembly(): void {
