@@ -1,6 +1,6 @@
 // Attention over all four slots.
 import { printedShape, refuse, refuseMissing, refusal, verbatim } from "./error.js";
-import { Frame, type Place } from "./module.js";
+import { type FieldValue, Frame, type Place } from "./module.js";
 import { readFinite, readFlag, readMask, readOptions, readPositive, readWhole } from "./options.js";
 import { type Positions, type PositionsLike, countUp, readOrder, readPositions } from "./positions.js";
 import { type BiasScheme, type RelateScheme, type RotateScheme, readSchemes } from "./scheme.js";
@@ -40,6 +40,17 @@ export interface AttentionOptions {
   readonly keyMask?: readonly boolean[] | readonly (readonly boolean[])[] | TensorLike;
   /** How many keys of each batch entry are there, [B] (a number where there is no batch axis). */
   readonly keyLengths?: number | TensorLike;
+  /**
+   * Which pairs are there: booleans, a bool tensor or a Uint8Array (true or 1 = visible); or numbers that are added to
+   * the scores after the biases, of which -Infinity masks. Its shape broadcasts to [B, H, Tq, Tk] from the right, as
+   * in NumPy; a bare typed array is [Tk], [Tq, Tk], [H, Tq, Tk] or [B, H, Tq, Tk] by its length. A pair is seen where
+   * this and `causal`, `window`, `prefixLength`, `keyMask` and `keyLengths` all let it.
+   */
+  readonly mask?: readonly boolean[] | NestedBooleans | TensorLike;
+  /** cap: content + relate becomes cap * tanh((content + relate) / cap), before biases and masks. */
+  readonly softcap?: number;
+  /** A logit a head, [H], not scaled: it takes its share of the softmax and gives no value. */
+  readonly sinks?: TensorLike;
   /** Multiplies q . k; default 1 / sqrt(d). */
   readonly scale?: number;
   /**
@@ -67,8 +78,12 @@ export interface AttentionOptions {
   readonly out?: Float32Array | Tensor;
 }
 
+/** Booleans, nested in rows. */
+export type NestedBooleans = readonly (readonly boolean[] | NestedBooleans)[];
+
 /**
  * The terms of the scores, each shaped like `weights`: content + relate + bias = scores to the last bit, in that order.
+ * With a soft-cap, capped + bias = scores.
  */
 export interface AttentionTrace {
   /** q . k * scale after rotation. */
@@ -76,6 +91,9 @@ export interface AttentionTrace {
   /** q . k * scale before rotation; shown beside the sum, not in it. */
   readonly unrotated: Tensor<"float32">;
   readonly relate: Tensor<"float32">;
+  /** softcap * tanh((content + relate) / softcap), where there is a soft-cap. */
+  readonly capped?: Tensor<"float32">;
+  /** With an additive mask added, where its entry is finite or seen. */
   readonly bias: Tensor<"float32">;
   /** -Infinity where masked. */
   readonly scores: Tensor<"float32">;
@@ -86,7 +104,7 @@ export interface AttentionTrace {
 export interface AttentionResult {
   /** [..., Tq, dv]. A query that sees no key has zeros. */
   readonly out: Tensor<"float32">;
-  /** [..., Tq]: the natural logarithm of the softmax's denominator; -Infinity for a query that sees no key. */
+  /** [..., Tq]: the natural logarithm of the softmax's denominator, sink included; -Infinity where no key is seen. */
   readonly lse: Tensor<"float32">;
   /** [..., Tq, Tk], if asked for. */
   readonly weights?: Tensor<"float32">;
@@ -95,7 +113,8 @@ export interface AttentionResult {
 }
 
 const kSubject = "attention";
-const kKnown = [
+/** @internal */
+export const kAttentionOptions = [
   "rotate",
   "bias",
   "relate",
@@ -104,6 +123,9 @@ const kKnown = [
   "prefixLength",
   "keyMask",
   "keyLengths",
+  "mask",
+  "softcap",
+  "sinks",
   "scale",
   "queryPositions",
   "keyPositions",
@@ -116,7 +138,7 @@ const kKnown = [
   "out",
 ] as const;
 // Named in the documents, not there yet: better said than guessed at.
-const kPlanned = ["mask", "softcap", "sinks", "dtype"] as const;
+const kPlanned = ["dtype"] as const;
 
 /**
  * softmax(scores + bias, masked) v, with positions in any of three slots.
@@ -128,9 +150,51 @@ const kPlanned = ["mask", "softcap", "sinks", "dtype"] as const;
  * `not-finite` inputs, `out-of-range` where finite inputs overflow.
  */
 export function attention(q: TensorLike, k: TensorLike, v: TensorLike, options?: AttentionOptions): AttentionResult {
-  const given = readOptions(kSubject, options, [...kKnown, ...kPlanned]);
+  const given = readOptions(kSubject, options, [...kAttentionOptions, ...kPlanned]);
   refusePlanned(given);
   const shapes = readOperands(q, k, v);
+  const { leading, batch, heads, kvHeads, queries, keys, width, valueWidth } = shapes;
+  const asked = readAsked(given, shapes);
+  const outShape = [...leading, queries, valueWidth];
+  const outSize = allowedSize(kSubject, "heads x queries x width", outShape);
+  const target = readOut(kSubject, given.out, outSize, "float32");
+
+  const frame = new Frame(kSubject);
+  const keyRows = batch * kvHeads * keys;
+  const query = frame.input(shapes.q, "q", batch * heads * queries * width);
+  const key = shapes.k === shapes.q ? query : frame.input(shapes.k, "k", keyRows * width);
+  const value =
+    shapes.v === shapes.k ? key : shapes.v === shapes.q ? query : frame.input(shapes.v, "v", keyRows * valueWidth);
+  const out = frame.output(outSize * 4);
+  frame.run("attention", { ...asked.fields(frame), q: query, k: key, v: value, out });
+  return {
+    out: float32Tensor(frame.float32(out, outSize, target as Float32Array | undefined), outShape),
+    ...asked.results(frame),
+  };
+}
+
+/** The sizes of a call; `leading` are q's axes before [T, d]. */
+export interface AttentionShapes {
+  readonly leading: readonly number[];
+  readonly batch: number;
+  readonly heads: number;
+  readonly kvHeads: number;
+  readonly queries: number;
+  readonly keys: number;
+  readonly width: number;
+  readonly valueWidth: number;
+}
+
+/** The options of a call as they were read: what they put into its block, and what comes out beside `out`. */
+export interface Asked {
+  readonly places: Places;
+  readonly allowNonFinite: boolean;
+  fields(frame: Frame): Readonly<Record<string, FieldValue>>;
+  results(frame: Frame): Omit<AttentionResult, "out">;
+}
+
+/** @internal */
+export function readAsked(given: Given, shapes: AttentionShapes): Asked {
   const { leading, batch, heads, kvHeads, queries, keys, width, valueWidth } = shapes;
   const rotate = readSchemes(kSubject, "rotate", given.rotate, "rotate");
   const bias = readSchemes(kSubject, "bias", given.bias, "bias");
@@ -143,6 +207,9 @@ export function attention(q: TensorLike, k: TensorLike, v: TensorLike, options?:
   const prefix = readWhole(kSubject, "prefixLength", given.prefixLength, `a whole number from 0 to ${keys}`, keys, 0);
   const keyMask = readKeyMask(given.keyMask, batch, keys);
   const keyLengths = readKeyLengths(given.keyLengths, batch, keys);
+  const mask = readPairMask(given.mask, [batch, heads, queries, keys]);
+  const softcap = readPositive(kSubject, "softcap", given.softcap) ?? 0;
+  const sinks = readSinks(given.sinks, heads);
   // NaN: the core takes 1 / sqrt(d).
   const scale = given.scale === undefined ? NaN : readFinite(kSubject, "scale", given.scale);
   const length = readPositive(kSubject, "length", given.length) ?? 0;
@@ -150,90 +217,89 @@ export function attention(q: TensorLike, k: TensorLike, v: TensorLike, options?:
   const wantsTrace = readFlag(kSubject, "trace", given.trace);
   const allowNonFinite = readFlag(kSubject, "allowNonFinite", given.allowNonFinite);
 
-  const outShape = [...leading, queries, valueWidth];
   const pairShape = [...leading, queries, keys];
-  const outSize = allowedSize(kSubject, "heads x queries x width", outShape);
   const pairSize = wantsWeights || wantsTrace ? allowedSize(kSubject, "heads x queries x keys", pairShape) : 0;
   const rows = product(leading) * queries;
-  const target = readOut(kSubject, given.out, outSize, "float32");
+  const names = ["content", "unrotated", "relate", ...(softcap > 0 ? ["capped"] : []), "bias", "scores"] as const;
+  let lse: Place, weights: Place | undefined, masked: Place | undefined;
+  const trace = new Map<string, Place>();
 
-  const frame = new Frame(kSubject);
-  const pairs = (wanted: boolean, bytes = 4): Place | undefined =>
-    wanted ? frame.output(pairSize * bytes) : undefined;
-  const keyRows = batch * kvHeads * keys;
-  const query = frame.input(shapes.q, "q", batch * heads * queries * width);
-  const key = shapes.k === shapes.q ? query : frame.input(shapes.k, "k", keyRows * width);
-  const value =
-    shapes.v === shapes.k ? key : shapes.v === shapes.q ? query : frame.input(shapes.v, "v", keyRows * valueWidth);
-  const out = frame.output(outSize * 4);
-  const lse = frame.output(rows * 4);
-  const weights = pairs(wantsWeights);
-  const trace = {
-    content: pairs(wantsTrace),
-    unrotated: pairs(wantsTrace),
-    relate: pairs(wantsTrace),
-    bias: pairs(wantsTrace),
-    scores: pairs(wantsTrace),
-    masked: pairs(wantsTrace, 1),
-  };
-  frame.run("attention", {
-    q: query,
-    k: key,
-    v: value,
-    batch,
-    heads,
-    kv_heads: kvHeads,
-    queries,
-    keys,
-    width,
-    value_width: valueWidth,
-    rotate: frame.schemes(rotate),
-    bias: frame.schemes(bias),
-    relate: frame.schemes(relate),
-    query_positions: frame.input(places.query.data, "queryPositions", places.query.axes * queries),
-    query_axes: places.query.axes,
-    key_positions: frame.input(places.key.data, "keyPositions", places.key.axes * keys),
-    key_axes: places.key.axes,
-    query_order: frame.inputIf(places.queryOrder, "queryOrder", queries),
-    key_order: frame.inputIf(places.keyOrder, "keyOrder", keys),
-    length,
-    scale,
-    causal: causal === true || align !== undefined,
-    window_left: left,
-    window_right: right,
-    prefix_length: prefix,
-    key_mask: frame.inputIf(keyMask?.data, "keyMask", keyMask === undefined ? 0 : product(keyMask.shape)),
-    key_mask_batched: keyMask?.shape.length === 2,
-    key_lengths: frame.inputIf(keyLengths, "keyLengths", batch),
-    allow_non_finite: allowNonFinite,
-    out,
-    lse,
-    weights,
-    trace_content: trace.content,
-    trace_unrotated: trace.unrotated,
-    trace_relate: trace.relate,
-    trace_bias: trace.bias,
-    trace_scores: trace.scores,
-    trace_masked: trace.masked,
-  });
-
-  const pair = (place: Place): Tensor<"float32"> => float32Tensor(frame.float32(place, pairSize), pairShape);
   return {
-    out: float32Tensor(frame.float32(out, outSize, target as Float32Array | undefined), outShape),
-    lse: float32Tensor(frame.float32(lse, rows), [...leading, queries]),
-    ...(weights === undefined ? {} : { weights: pair(weights) }),
-    ...(wantsTrace
-      ? {
-          trace: {
-            content: pair(trace.content!),
-            unrotated: pair(trace.unrotated!),
-            relate: pair(trace.relate!),
-            bias: pair(trace.bias!),
-            scores: pair(trace.scores!),
-            masked: new Tensor(frame.uint8(trace.masked!, pairSize), pairShape, "bool"),
-          },
-        }
-      : {}),
+    places,
+    allowNonFinite,
+    fields(frame) {
+      lse = frame.output(rows * 4);
+      if (wantsWeights) weights = frame.output(pairSize * 4);
+      if (wantsTrace) {
+        for (const name of names) trace.set(name, frame.output(pairSize * 4));
+        masked = frame.output(pairSize);
+      }
+      return {
+        q: undefined,
+        k: undefined,
+        v: undefined,
+        out: undefined,
+        batch,
+        heads,
+        kv_heads: kvHeads,
+        queries,
+        keys,
+        width,
+        value_width: valueWidth,
+        rotate: frame.schemes(rotate),
+        bias: frame.schemes(bias),
+        relate: frame.schemes(relate),
+        query_positions: frame.input(places.query.data, "queryPositions", places.query.axes * queries),
+        query_axes: places.query.axes,
+        key_positions: frame.input(places.key.data, "keyPositions", places.key.axes * keys),
+        key_axes: places.key.axes,
+        query_order: frame.inputIf(places.queryOrder, "queryOrder", queries),
+        key_order: frame.inputIf(places.keyOrder, "keyOrder", keys),
+        length,
+        scale,
+        causal: causal === true || align !== undefined,
+        window_left: left,
+        window_right: right,
+        prefix_length: prefix,
+        key_mask: frame.inputIf(keyMask?.data, "keyMask", keyMask === undefined ? 0 : product(keyMask.shape)),
+        key_mask_batched: keyMask?.shape.length === 2,
+        key_lengths: frame.inputIf(keyLengths, "keyLengths", batch),
+        mask_seen: frame.inputIf(mask?.seen, "mask", product(mask?.shape ?? [])),
+        mask_added: frame.inputIf(mask?.added, "mask", product(mask?.shape ?? [])),
+        mask_batch: mask?.shape[0] ?? 1,
+        mask_heads: mask?.shape[1] ?? 1,
+        mask_queries: mask?.shape[2] ?? 1,
+        mask_keys: mask?.shape[3] ?? 1,
+        softcap,
+        sinks: frame.inputIf(sinks, "sinks", heads),
+        allow_non_finite: allowNonFinite,
+        lse,
+        weights,
+        trace_content: trace.get("content"),
+        trace_unrotated: trace.get("unrotated"),
+        trace_relate: trace.get("relate"),
+        trace_capped: trace.get("capped"),
+        trace_bias: trace.get("bias"),
+        trace_scores: trace.get("scores"),
+        trace_masked: masked,
+      };
+    },
+    results(frame) {
+      const pair = (place: Place): Tensor<"float32"> => float32Tensor(frame.float32(place, pairSize), pairShape);
+      const terms = Object.fromEntries([...trace].map(([name, place]) => [name, pair(place)]));
+      return {
+        lse: float32Tensor(frame.float32(lse, rows), [...leading, queries]),
+        ...(weights === undefined ? {} : { weights: pair(weights) }),
+        ...(masked === undefined
+          ? {}
+          : {
+              trace: {
+                ...terms,
+                masked: new Tensor(frame.uint8(masked, pairSize), pairShape, "bool"),
+              } as unknown as AttentionTrace,
+            }),
+      };
+    },
   };
 }
 
@@ -256,18 +322,10 @@ function refusePlanned(options: Given): void {
 
 // ---------------------------------------------------------------- operands
 
-interface Operands {
+interface Operands extends AttentionShapes {
   readonly q: Float32Array;
   readonly k: Float32Array;
   readonly v: Float32Array;
-  readonly leading: readonly number[];
-  readonly batch: number;
-  readonly heads: number;
-  readonly kvHeads: number;
-  readonly queries: number;
-  readonly keys: number;
-  readonly width: number;
-  readonly valueWidth: number;
 }
 
 function readOperands(q: unknown, k: unknown, v: unknown): Operands {
@@ -518,4 +576,45 @@ function readKeyLengths(value: unknown, batch: number, keys: number): Float64Arr
   return Float64Array.from(data as ArrayLike<number>, (length) =>
     readWhole(kSubject, "keyLengths", length, allowed, keys),
   );
+}
+
+interface ReadMask {
+  readonly seen?: Uint8Array;
+  readonly added?: Float32Array;
+  readonly shape: readonly number[]; // [B, H, Tq, Tk], an axis to be broadcast being 1
+}
+
+function readPairMask(value: unknown, full: readonly number[]): ReadMask | undefined {
+  if (value === undefined) return undefined;
+  const allowed = `of a shape that broadcasts to ${printedShape(full)}, [B, H, Tq, Tk]`;
+  const read = readArray(kSubject, "mask", value);
+  const { data } = read;
+  const fits = (shape: readonly number[]): boolean => product(shape) === data.length;
+  const shape = read.shaped ? read.shape : ([3, 2, 1, 0].map((axis) => full.slice(axis)).find(fits) ?? read.shape);
+  const padded = [...Array<number>(Math.max(0, 4 - shape.length)).fill(1), ...shape];
+  if (padded.length > 4 || padded.some((size, axis) => size !== 1 && size !== full[axis])) {
+    const given = read.shaped ? `shape ${printedShape(shape)}` : `${data.length} elements`;
+    refuse("shape-mismatch", kSubject, "mask", allowed, verbatim(given));
+  }
+  if (read.boolean || data instanceof Uint8Array || data instanceof Uint8ClampedArray) {
+    return { seen: data instanceof Uint8Array ? data : Uint8Array.from(data), shape: padded };
+  }
+  if (!(data instanceof Float32Array || data instanceof Float64Array)) {
+    const kinds = "booleans (a bool tensor or a Uint8Array: 1 = visible), or floats to be added";
+    refuse("not-a-number", kSubject, "mask", kinds, verbatim(`${kindOf(data)} of integers`));
+  }
+  return { added: asFloat32(kSubject, "mask", data), shape: padded };
+}
+
+function kindOf(array: object): string {
+  return Object.prototype.toString.call(array).slice(8, -1);
+}
+
+function readSinks(value: unknown, heads: number): Float32Array | undefined {
+  if (value === undefined) return undefined;
+  const { data, shape } = readNumbers(kSubject, "sinks", value);
+  if (shape.length !== 1 || shape[0] !== heads) {
+    refuse("shape-mismatch", kSubject, "sinks", `of shape [${heads}]`, verbatim(`shape ${printedShape(shape)}`));
+  }
+  return asFloat32(kSubject, "sinks", data);
 }

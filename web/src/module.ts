@@ -508,6 +508,7 @@ export interface SpecCells {
   )[];
 }
 
+/** What a field of a call's block may hold. */
 export type FieldValue = number | boolean | Place | undefined;
 
 /**
@@ -861,6 +862,14 @@ function selfTest(): void {
     key_mask: none,
     key_mask_batched: false,
     key_lengths: none,
+    mask_seen: none,
+    mask_added: none,
+    mask_batch: 1,
+    mask_heads: 1,
+    mask_queries: 1,
+    mask_keys: 1,
+    softcap: 0,
+    sinks: none,
     allow_non_finite: false,
     out,
     lse: frame.output(count * 4),
@@ -871,6 +880,7 @@ function selfTest(): void {
     trace_bias: none,
     trace_scores: none,
     trace_masked: none,
+    trace_capped: none,
   });
   const rows = frame.float32(out, count * 4);
   for (let i = 0; i < rows.length; i++) {

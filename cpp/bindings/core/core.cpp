@@ -209,7 +209,8 @@ Status run(attention_block& b) {
   call.weights = at<float>(b.weights);
   call.trace = {.content = at<float>(b.trace_content), .unrotated = at<float>(b.trace_unrotated),
                 .relate = at<float>(b.trace_relate), .bias = at<float>(b.trace_bias),
-                .scores = at<float>(b.trace_scores), .masked = at<std::uint8_t>(b.trace_masked)};
+                .scores = at<float>(b.trace_scores), .masked = at<std::uint8_t>(b.trace_masked),
+                .capped = at<float>(b.trace_capped)};
   call.rotate = rotate.list;
   call.bias = bias.list;
   call.relate = relate.list;
@@ -226,6 +227,10 @@ Status run(attention_block& b) {
   call.key_mask = at<const std::uint8_t>(b.key_mask);
   call.key_mask_batched = flag(b.key_mask_batched);
   call.key_lengths = at<const double>(b.key_lengths);
+  call.mask = {.seen = at<const std::uint8_t>(b.mask_seen), .added = at<const float>(b.mask_added),
+               .shape = {count(b.mask_batch), count(b.mask_heads), count(b.mask_queries), count(b.mask_keys)}};
+  call.softcap = b.softcap;
+  call.sinks = at<const float>(b.sinks);
   call.allow_non_finite = flag(b.allow_non_finite);
   return attention(call);
 }
