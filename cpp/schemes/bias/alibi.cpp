@@ -2,15 +2,22 @@
 //
 //   b_h(i, j) = -m_h |i - j|,   m_h = 2^(-8 (h + 1) / n) for n heads
 //
-// Press, Smith, Lewis 2022, "Train Short, Test Long", section 3. The slopes are fixed, one a head, and not learned.
-// Rules for the slopes: "press" is what the authors' code does where n is no power of two: the slopes of the nearest
-// lower power, then every other slope of the next power; checkpoints (BLOOM, MPT, Baichuan) follow it. "geometric" is
-// the paper's formula for any n. They agree where n is a power of two.
-// `symmetric: false` penalises the past only (keys ahead get 0): causal attention never sees the difference.
-// Good at: texts longer than those of training, with no parameter. Fails: far content is out of reach of steep heads,
-// and order is seen through distance only: in an encoder the bias cannot tell before from after.
+// Press, Smith, Lewis 2022, "Train Short, Test Long", section 3.
+// Conventions:
+//   slopes     fixed, one a head, and not learned; the first of eight heads has 1/2 (some texts print 1), and the bias
+//              is a penalty: -m times the distance, never plus.
+//   rule       where n is no power of two: "press" is what the authors' code does, the slopes of the nearest lower
+//              power, then every other slope of the next power; checkpoints (BLOOM, MPT, Baichuan) follow it.
+//              "geometric" is the paper's formula for any n. They agree where n is a power of two.
+//   symmetric  false penalises the past only (keys ahead get 0): causal attention never sees the difference. Codes for
+//              decoders add m j alone, which the softmax cannot tell from -m (i - j); in an encoder it is wrong.
+// Good at: texts longer than those of training, with no parameter.
+// Fails: far content is out of reach of steep heads, and order is seen through distance only: in an encoder the bias
+// cannot tell before from after.
+// Picture: view=profiles
 #include "kernels/frequencies.h"
 #include "schemes/bias/offset.h"
+#include "schemes/params.h"
 #include "schemes/registry.h"
 
 namespace posenc {
@@ -18,8 +25,7 @@ namespace posenc {
 namespace {
 
 constexpr Param kParams[] = {
-    {.name = "heads", .kind = Kind::kInteger, .sentence = "Number of attention heads.", .min = 1, .max = 1024,
-     .required = true, .shown = 8, .shown_min = 1, .shown_max = 16},
+    kHeads,
     {.name = "slopes", .kind = Kind::kList, .sentence = "Slope of each head, in place of the rule's.", .min = 0,
      .max = 1048576, .shape = "[heads]"},
     {.name = "rule", .kind = Kind::kChoice,

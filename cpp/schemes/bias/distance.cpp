@@ -2,9 +2,15 @@
 //
 //   b(i, j) = log(1 / (1 + (|i - j| / tau)^2)) = -log(1 + (|i - j| / tau)^2)
 //
-// No paper: it states the claim of a note, that attention falls off as an inverse square with tau = 32. That claim has
-// no source; the curve is here to be looked at beside the others, and the same for every head.
+// No paper: it states the claim of a note, that attention falls off as an inverse square with tau = 32.
+// Conventions:
+//   claim  it has no source, and no number that is told with it has one. The curve is here to be looked at beside the
+//          others, and the same for every head.
+// Good at: showing what a fall by the square would be: near keys alike, far ones thousands of times fainter.
+// Fails: as a fact. Nothing trained is known to have this shape.
+// Picture: view=profiles tau=8
 #include "schemes/bias/offset.h"
+#include "schemes/params.h"
 #include "schemes/registry.h"
 #include "simd/math.h"
 
@@ -13,15 +19,7 @@ namespace posenc {
 namespace {
 
 constexpr Param kParams[] = {
-    {.name = "heads",
-     .kind = Kind::kInteger,
-     .sentence = "Number of attention heads.",
-     .min = 1,
-     .max = 1024,
-     .required = true,
-     .shown = 1,
-     .shown_min = 1,
-     .shown_max = 16},
+    shown(kHeads, 1),
     {.name = "tau",
      .kind = Kind::kReal,
      .sentence = "Distance at which a weight is halved.",

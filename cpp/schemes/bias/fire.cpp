@@ -4,14 +4,20 @@
 //   f_h(x) = sum_k w2[h, k] relu(w1[k] x + b1[k]) + b2[h]
 //
 // Li et al. 2023 (ICLR 2024), "Functional Interpolation for Relative Positions Improves Long Context Transformers",
-// equation 4, with the distances of keys ahead taken as distances, as their code does for encoders. Their code adds
-// 1e-6 to the divisor, which L > 0 makes needless, and starts with c = 0.1, L = 512 and 32 hidden units. i is the
-// query's position, so the bias is not shift-invariant beyond L. Under a causal mask x stays within [0, 1] at positions
-// from 0: no distance is ever new. Good at: length generalisation. Fails: needs training; two keys far away differ
-// little once i is large. f_h is linear between the roots of its units, and is kept as those pieces.
+// equation 4. f_h is linear between the roots of its units, and is kept as those pieces.
+// Conventions:
+//   ahead     the distances of keys ahead are taken as distances, as the authors' code does for encoders.
+//   divisor   their code adds 1e-6 to it, which L > 0 makes needless, and starts with c = 0.1, L = 512 and 32 hidden
+//             units.
+//   position  i is the query's position, so the bias is not shift-invariant beyond L.
+// Good at: length generalisation: under a causal mask the argument stays within [0, 1] at positions from 0, so that no
+// distance is ever new.
+// Fails: needs training; two keys far away differ little once i is large.
+// Picture: threshold=8 positions=24 common=false
 #include <algorithm>
 #include <limits>
 
+#include "schemes/params.h"
 #include "schemes/registry.h"
 #include "schemes/weights.h"
 #include "simd/math.h"
@@ -21,15 +27,7 @@ namespace posenc {
 namespace {
 
 constexpr Param kParams[] = {
-    {.name = "heads",
-     .kind = Kind::kInteger,
-     .sentence = "Number of attention heads.",
-     .min = 1,
-     .max = 1024,
-     .required = true,
-     .shown = 8,
-     .shown_min = 1,
-     .shown_max = 16},
+    kHeads,
     {.name = "hidden",
      .kind = Kind::kInteger,
      .sentence = "Hidden units of the network.",
@@ -76,12 +74,7 @@ constexpr Param kParams[] = {
      .shown_min = 1,
      .shown_max = 1024,
      .shown_log = true},
-    {.name = "seed",
-     .kind = Kind::kInteger,
-     .sentence = "Seed of tables that are not given: normal numbers of deviation 1.",
-     .fallback = 0,
-     .min = 0,
-     .max = 9007199254740991.0},
+    seed_param("Seed of tables that are not given: normal numbers of deviation 1."),
 };
 
 constexpr Claim kClaims[] = {{Law::kExtrapolates}};

@@ -4,11 +4,16 @@
 //   power:  b_h(i, j) = -r1 |i - j|^r2,            r1 > 0, 0 < r2 <= 2
 //
 // Chi, Fan, Ramadge, Rudnicky 2022, "KERPLE: Kernelized Relative Positional Embedding for Length Extrapolation",
-// equation 3. The authors' code calls them p and a, keeps them above 0.01 and starts from uniform numbers; only trained
-// ones mean something, so the default here is 1. ALiBi is the power kernel with r2 = 1.
-// Good at: long texts after short training; `log` fades slowly enough to use far keys. Fails: order is seen through
-// distance only.
+// equation 3.
+// Conventions:
+//   names     the authors' code calls them p and a, keeps them above 0.01 and starts from uniform numbers.
+//   defaults  only trained numbers mean something, so the default here is 1. ALiBi is the power kernel with r2 = 1.
+// Good at: long texts after short training; "log" fades slowly enough to use far keys.
+// Fails: order is seen through distance only.
+// Example: kerple({ heads: 4, r1: [2, 1, 0.5, 0.25], r2: [1, 1, 1, 1] })
+// Picture: data view=profiles
 #include "schemes/bias/offset.h"
+#include "schemes/params.h"
 #include "schemes/registry.h"
 #include "schemes/weights.h"
 #include "simd/math.h"
@@ -18,15 +23,7 @@ namespace posenc {
 namespace {
 
 constexpr Param kParams[] = {
-    {.name = "heads",
-     .kind = Kind::kInteger,
-     .sentence = "Number of attention heads.",
-     .min = 1,
-     .max = 1024,
-     .required = true,
-     .shown = 8,
-     .shown_min = 1,
-     .shown_max = 16},
+    kHeads,
     {.name = "kind",
      .kind = Kind::kChoice,
      .sentence = "-r1 log(1 + r2 |i - j|), or -r1 |i - j|^r2.",

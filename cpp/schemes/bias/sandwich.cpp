@@ -3,14 +3,19 @@
 //   b_h(i, j) = (sum_{m = 1}^{d/2} cos((i - j) base^(-2m/d)) - d/2) / (8 (h + 1) / n)   for head h of n
 //
 // Chi, Fan, Rudnicky, Ramadge 2023, "Dissecting Transformer Length Extrapolation via the Lens of Receptive Field
-// Analysis", section 7, with their compression ratio 8 h / n, h = 1 .. n. The sum runs from m = 1 (frequency
-// base^(-2/d) first), in the paper and in NeMo; the sinusoidal embedding itself starts at m = 0. d is the width of the
-// embedding, a number of its own (128 in the paper), not the width of a head. Good at: texts longer than those of
-// training, without parameters. Fails: as ALiBi, it sees distance and no order. Cost: d / 2 cosines once per whole
-// distance, whatever the heads; fractional distances pay for each pair.
+// Analysis", section 7, with their compression ratio 8 h / n, h = 1 .. n.
+// Conventions:
+//   first  the sum runs from m = 1 (frequency base^(-2/d) first), in the paper and in NeMo; the sinusoidal embedding
+//          itself starts at m = 0.
+//   dim    the width d of the embedding, a number of its own (128 in the paper), not the width of a head.
+// Good at: texts longer than those of training, without parameters.
+// Fails: as ALiBi, it sees distance and no order.
+// Cost: d / 2 cosines once per whole distance, whatever the heads; fractional distances pay for each pair.
+// Picture: view=profiles
 #include "kernels/sincos.h"
 #include "schemes/bias/offset.h"
 #include "schemes/offsets.h"
+#include "schemes/params.h"
 #include "schemes/registry.h"
 
 namespace posenc {
@@ -18,15 +23,7 @@ namespace posenc {
 namespace {
 
 constexpr Param kParams[] = {
-    {.name = "heads",
-     .kind = Kind::kInteger,
-     .sentence = "Number of attention heads.",
-     .min = 1,
-     .max = 1024,
-     .required = true,
-     .shown = 8,
-     .shown_min = 1,
-     .shown_max = 16},
+    kHeads,
     {.name = "dim",
      .kind = Kind::kInteger,
      .sentence = "Width d of the embedding, even.",
@@ -36,16 +33,7 @@ constexpr Param kParams[] = {
      .shown_min = 2,
      .shown_max = 256,
      .shown_step = 2},
-    {.name = "base",
-     .kind = Kind::kReal,
-     .sentence = "Base of the frequencies.",
-     .fallback = 10000,
-     .min = 0,
-     .max = 1e12,
-     .above_min = true,
-     .shown_min = 10,
-     .shown_max = 1000000,
-     .shown_log = true},
+    kFrequencyBase,
 };
 
 constexpr Claim kClaims[] = {

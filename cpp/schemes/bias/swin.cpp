@@ -2,13 +2,20 @@
 //
 //   b_h(i, j) = table[(y_i - y_j + h - 1) (2w - 1) + (x_i - x_j + w - 1), h]
 //
-// Liu et al. 2021, "Swin Transformer: Hierarchical Vision Transformer using Shifted Windows", equation 4; rows as in
-// the authors' code and Hugging Face: differences are query - key, axis 0 (height) is the slower one. Positions have
-// two axes; those of one window are grid(h, w). Attention across windows is masked or split by the caller. Good at:
-// neighbourhoods in images. Fails: the table ends with the window; Swin resizes it for another one.
+// Liu et al. 2021, "Swin Transformer: Hierarchical Vision Transformer using Shifted Windows", equation 4.
+// Conventions:
+//   rows       as in the authors' code and Hugging Face: differences are query - key, axis 0 (height) is the slower
+//              one.
+//   positions  have two axes; those of one window are grid(h, w). Attention across windows is masked or split by the
+//              caller.
+// Good at: neighbourhoods in images.
+// Fails: the table ends with the window; Swin resizes it for another one.
+// Example: swin({ window: 7, heads: 3 }) at grid(7, 7), 49 tokens
+// Picture: data cells="7 7"
 #include <limits>
 
 #include "schemes/offsets.h"
+#include "schemes/params.h"
 #include "schemes/registry.h"
 #include "schemes/weights.h"
 
@@ -32,26 +39,13 @@ constexpr Param kParams[] = {
      .fallback_param = "window",
      .min = 1,
      .max = 512},
-    {.name = "heads",
-     .kind = Kind::kInteger,
-     .sentence = "Number of attention heads.",
-     .min = 1,
-     .max = 1024,
-     .required = true,
-     .shown = 3,
-     .shown_min = 1,
-     .shown_max = 16},
+    shown(kHeads, 3),
     {.name = "table",
      .kind = Kind::kTable,
      .sentence = "Number of each offset and head.",
      .shape = "[(2 window - 1) (2 windowWidth - 1), heads]",
      .differentiable = true},
-    {.name = "seed",
-     .kind = Kind::kInteger,
-     .sentence = "Seed of a table that is not given: normal numbers of deviation 0.02.",
-     .fallback = 0,
-     .min = 0,
-     .max = 9007199254740991.0},
+    seed_param("Seed of a table that is not given: normal numbers of deviation 0.02."),
 };
 
 constexpr Claim kClaims[] = {{Law::kShiftInvariant}};

@@ -4,14 +4,21 @@
 //   of B' = B / 2 buckets a side (B where not bidirectional), E = B' / 2 hold one distance each; distance n >= E is in
 //   bucket E + floor(log(n / E) / log(M / E) (B' - E)), at most B' - 1, for M = maxDistance
 //
-// Raffel et al. 2020, "Exploring the Limits of Transfer Learning with a Unified Text-to-Text Transformer", section 2.1;
-// buckets as in Mesh TensorFlow and Hugging Face, which agree: keys ahead come after the B / 2 buckets of keys behind;
-// where not bidirectional, every key ahead shares bucket 0. Frameworks take logarithms in float32; here bounds are
-// exact. T5 itself does not scale its scores (pass scale: 1) and gives its cross-attention no bias. Good at: near
-// offsets one by one and far ones roughly, in both directions, with few numbers. Fails: beyond maxDistance all keys of
-// a side look alike.
+// Raffel et al. 2020, "Exploring the Limits of Transfer Learning with a Unified Text-to-Text Transformer", section 2.1.
+// Conventions:
+//   buckets    as in Mesh TensorFlow and Hugging Face, which agree: keys ahead come after the B / 2 buckets of keys
+//              behind; where not bidirectional, every key ahead shares bucket 0. The first query of a long text has its
+//              keys in buckets 0, 17 .. 23, 24, 24 of 32.
+//   logarithm  frameworks take it in float32; here the bounds are exact.
+//   scale      T5 does not scale its scores: pass scale: 1.
+//   cross      T5 gives its cross-attention no bias.
+// Good at: near offsets one by one and far ones roughly, in both directions, with few numbers.
+// Fails: beyond maxDistance all keys of a side look alike.
+// Example: t5({ heads: 8 }) with scale: 1
+// Picture: positions=28
 #include "schemes/bias/offset.h"
 #include "schemes/offsets.h"
+#include "schemes/params.h"
 #include "schemes/registry.h"
 #include "schemes/weights.h"
 
@@ -20,15 +27,7 @@ namespace posenc {
 namespace {
 
 constexpr Param kParams[] = {
-    {.name = "heads",
-     .kind = Kind::kInteger,
-     .sentence = "Number of attention heads.",
-     .min = 1,
-     .max = 1024,
-     .required = true,
-     .shown = 8,
-     .shown_min = 1,
-     .shown_max = 16},
+    kHeads,
     {.name = "buckets",
      .kind = Kind::kInteger,
      .sentence = "Number of buckets of offsets.",
@@ -55,12 +54,7 @@ constexpr Param kParams[] = {
      .sentence = "Number of each bucket and head.",
      .shape = "[buckets, heads]",
      .differentiable = true},
-    {.name = "seed",
-     .kind = Kind::kInteger,
-     .sentence = "Seed of weights that are not given: normal numbers of deviation 1.",
-     .fallback = 0,
-     .min = 0,
-     .max = 9007199254740991.0},
+    seed_param("Seed of weights that are not given: normal numbers of deviation 1."),
 };
 
 constexpr Claim kClaims[] = {{Law::kShiftInvariant}, {Law::kBounded}, {Law::kExtrapolates}};

@@ -3,8 +3,13 @@
 //   b_h(i, j) = values[h, (j - i) + n - 1],   |j - i| <= n - 1
 //
 // A table [heads, 2n - 1] over the offsets -(n - 1) .. n - 1: every translation-invariant bias of n tokens, so every
-// other bias of the offset is one of these. Offset = key - query; column 0 is the farthest key behind.
-// Good at: whatever was measured or learned. Fails: the table ends; farther positions are refused.
+// other bias of the offset is one of these.
+// Conventions:
+//   offset  key - query; column 0 is the farthest key behind.
+// Good at: whatever was measured or learned.
+// Fails: the table ends; farther positions are refused.
+// Example: toeplitz({ values: [[-1, 0, 1, 2, 3, 2, 0, -2, -3]] }) at 5, 5 tokens
+// Picture: data positions=5
 #include <limits>
 
 #include "schemes/bias/offset.h"

@@ -5,13 +5,18 @@
 //
 // Mildenhall et al. 2020, "NeRF", equation 4; Tancik et al. 2020, "Fourier Features Let Networks Learn High Frequency
 // Functions in Low Dimensional Domains", section 5.
-// Conventions: the coordinates themselves are not among the columns (embed's mode "concat" adds them). Levels: sine
-// beside cosine, as equation 4 is read; the NeRF code orders by level, then function, then axis. gaussian: all sines,
-// then all cosines, as the authors' code; the paper prints the cosines first. Good at: coordinates from -1 to 1. Fails:
-// whole positions, where the sines of all levels are zero.
+// Conventions:
+//   columns   the coordinates themselves are not among the columns (embed's mode "concat" adds them).
+//   levels    sine beside cosine, as equation 4 is read; the NeRF code orders by level, then function, then axis.
+//   gaussian  all sines, then all cosines, as the authors' code; the paper prints the cosines first.
+// Good at: coordinates from -1 to 1.
+// Fails: whole positions, where the sines of all levels are zero.
+// Example: fourier({ gaussian: 0.02, features: 16 })
+// Picture: data
 #include "kernels/normal.h"
 #include "kernels/sincos.h"
 #include "schemes/frequency_report.h"
+#include "schemes/params.h"
 #include "schemes/registry.h"
 
 namespace posenc {
@@ -21,10 +26,11 @@ namespace {
 constexpr Param kParams[] = {
     {.name = "levels",
      .kind = Kind::kInteger,
-     .sentence = "Octaves of each coordinate; left out with gaussian.",
-     .fallback = 6,
+     .sentence = "Octaves of each coordinate, 6 where absent; left out with gaussian.",
+     .fallback = kNone,
      .min = 1,
      .max = 60,
+     .shown = 6,
      .shown_min = 1,
      .shown_max = 12},
     {.name = "gaussian",
@@ -39,12 +45,7 @@ constexpr Param kParams[] = {
      .fallback = kNone,
      .min = 1,
      .max = 32768},
-    {.name = "seed",
-     .kind = Kind::kInteger,
-     .sentence = "Seed of the random frequencies.",
-     .fallback = 0,
-     .min = 0,
-     .max = 9007199254740991.0},
+    seed_param("Seed of the random frequencies."),
     {.name = "axes",
      .kind = Kind::kInteger,
      .sentence = "Coordinates of a position.",
@@ -54,6 +55,9 @@ constexpr Param kParams[] = {
      .shown_min = 1,
      .shown_max = 3},
 };
+
+// A default here and not of the param: one that is filled in could not be told from one given beside gaussian.
+constexpr std::size_t kLevels = 6;
 
 bool is_gaussian(const Spec& spec) { return spec.has("gaussian"); }
 
@@ -79,7 +83,8 @@ class Fourier final : public Embed {
     if (made->gaussian_ && spec.has("levels")) {
       return spec.refuse(Code::kUnknownOption, "levels", "left out with gaussian", to_text(spec.number("levels")));
     }
-    made->pairs_ = static_cast<std::size_t>(spec.number(made->gaussian_ ? "features" : "levels"));
+    const double pairs = spec.number(made->gaussian_ ? "features" : "levels");
+    made->pairs_ = pairs != pairs ? kLevels : static_cast<std::size_t>(pairs);
     std::vector<double> b(made->gaussian_ ? made->pairs_ * axes : 0);
     if (made->gaussian_) {
       fill_normal(std::span<double>(b), static_cast<std::uint64_t>(spec.number("seed")), 0, 0, spec.number("gaussian"));

@@ -2,23 +2,28 @@
 //
 //   p(t) = table[t],   0 <= t < N
 //
-// Gehring et al. 2017; BERT, GPT-2, ViT. Segment embeddings are the same, with the segment in place of the position.
-// Between rows it is linear: position 0.5 is the mean of rows 0 and 1.
+// Gehring et al. 2017; BERT, GPT-2, ViT. Without a table, rows are normal numbers of deviation std from a seed, as
+// models start.
 // Conventions:
-//   outOfRange   what a position outside the table means. error: refused. wrap: t mod N. clamp: the nearest end.
-//                interpolate: where the call is longer than N, the rows are spread over its `length` (ViT at a new
-//                resolution); shorter calls read the rows as they are.
-//   corners      align: first and last rows stay at the first and last positions, t (N - 1) / (L - 1). half-pixel: rows
-//                are the middles of cells, (t + 1/2) N / L - 1/2 held within the table (PyTorch's align_corners false).
-//   grid         [h, w]: the table is that of a grid, row-major, positions have two axes, and both directions are
-//                treated as above, linearly (published ViT code is bicubic: close, not equal).
-//   padding      RoBERTa's rows start at padIndex + 1 and OPT's at 2: a table of 514 rows for 512 positions. Give those
-//                positions; see fairseqPositions.
-// Without a table, rows are normal numbers of deviation std from a seed, as models start.
-// Good at: fixed lengths with much data. Fails: there is no row beyond the last one, and none knows its neighbours.
+//   between     rows are joined by lines: position 0.5 is the mean of rows 0 and 1.
+//   segments    segment embeddings are the same thing, with the segment in place of the position.
+//   outOfRange  what a position outside the table means. error: refused. wrap: t mod N. clamp: the nearest end.
+//               interpolate: where the call is longer than N, the rows are spread over its `length` (ViT at a new
+//               resolution); shorter calls read the rows as they are.
+//   corners     align: first and last rows stay at the first and last positions, t (N - 1) / (L - 1). half-pixel: rows
+//               are the middles of cells, (t + 1/2) N / L - 1/2 held within the table (PyTorch's align_corners false).
+//   grid        [h, w]: the table is that of a grid, row-major, positions have two axes, and both directions are
+//               treated as above, linearly (published ViT code is bicubic: close, not equal).
+//   padding     RoBERTa's rows start at padIndex + 1 and OPT's at 2: a table of 514 rows for 512 positions. Give those
+//               positions; see fairseqPositions.
+// Good at: fixed lengths with much data.
+// Fails: there is no row beyond the last one, and none knows its neighbours.
+// Example: learned({ length: 512, dim: 64 })
+// Picture: dim=32 positions=48 std=0.5
 #include <cmath>
 
 #include "kernels/normal.h"
+#include "schemes/params.h"
 #include "schemes/registry.h"
 
 namespace posenc {
@@ -50,12 +55,7 @@ constexpr Param kParams[] = {
      .sentence = "The rows; in their place length, dim, seed and std make some.",
      .shape = "[length, dim]",
      .differentiable = true},
-    {.name = "seed",
-     .kind = Kind::kInteger,
-     .sentence = "Seed of the rows where no table is given.",
-     .fallback = 0,
-     .min = 0,
-     .max = 9007199254740991.0},
+    seed_param("Seed of the rows where no table is given."),
     {.name = "std",
      .kind = Kind::kReal,
      .sentence = "Standard deviation of the rows where no table is given.",

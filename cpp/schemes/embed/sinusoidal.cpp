@@ -9,19 +9,26 @@
 //   spacing   paper: base^(-2i/d). timing: minTimescale (maxTimescale / minTimescale)^(-i/(P-1)) over P pairs,
 //             tensor2tensor's signal (as its code has it, minTimescale multiplies; with the usual 1 the slowest
 //             wavelength is 2 pi maxTimescale). frequencies: any list of omega_i in place of both.
+//   longest   the paper's wavelengths end at 2 pi base^(1 - 2/d), 60,611 positions for its width of 512; 2 pi base is
+//             the last one of the timing spacing only. A higher column is a lower frequency.
 //   oddDim    what an odd d means, and d in the exponent of the paper's spacing:
-//             truncate  ceil(d/2) sines and floor(d/2) cosines, exponent 2i/d (most PyTorch code, once repaired);
-//             pad       the table of d - 1 columns and a column of zeros (tensor2tensor, fairseq);
-//             sentinel  truncate's numbers, all sines first whatever the layout (BART, Marian, Pegasus);
-//             round-up  the table of d + 1 columns without its last one;
-//             reject    an error.
+//             truncate: ceil(d/2) sines and floor(d/2) cosines, exponent 2i/d (most PyTorch code, once repaired);
+//             pad: the table of d - 1 columns and a column of zeros (tensor2tensor, fairseq);
+//             sentinel: truncate's numbers, all sines first whatever the layout (BART, Marian, Pegasus);
+//             round-up: the table of d + 1 columns without its last one; reject: an error.
 //             timing counts pairs, not columns: there truncate and round-up agree. The list of frequencies has d/2
 //             entries, rounded down for pad and up otherwise.
 //   padIndex  the row of that position is zero (fairseq's padding row).
-// Good at: any position, no parameter, p(t + k) is a rotation of p(t). Fails: the model must learn to read distances
-// out of it, and lengths never seen in training are phases never seen.
+//   shifts    R(k) p(t) = p(t + k) with p a column; as rows, p(t + k) = p(t) M(k) with M(k) its transpose.
+//   repeats   2 pi / omega is irrational, so a column comes back only nearly at whole positions: 710 is 113 turns to
+//             6.0e-5, which is how close positions 0 and 710 come for d = 2; for d = 4 they are 0.794 apart.
+//   size      each row has the norm sqrt(d / 2), large beside embeddings of deviation 0.02: hence the paper's factor
+//             sqrt(d) of the embeddings, embed's scale "sqrt".
+// Good at: any position, no parameter, p(t + k) is a rotation of p(t).
+// Fails: the model must learn to read distances out of it, and lengths never seen in training are phases never seen.
 #include "kernels/sincos.h"
 #include "schemes/frequency_report.h"
+#include "schemes/params.h"
 #include "schemes/registry.h"
 
 namespace posenc {
@@ -29,10 +36,8 @@ namespace posenc {
 namespace {
 
 constexpr Param kParams[] = {
-    {.name = "dim", .kind = Kind::kInteger, .sentence = "Columns d of the table.", .min = 2, .max = 65536,
-     .required = true, .shown = 64, .shown_min = 2, .shown_max = 128},
-    {.name = "base", .kind = Kind::kReal, .sentence = "Base of the wavelengths, which go from 2 pi towards 2 pi base.",
-     .fallback = 10000, .min = 1e-12, .max = 1e12, .shown_min = 2, .shown_max = 1000000, .shown_log = true},
+    kColumns,
+    described(kBase, "Base of the wavelengths, which go from 2 pi towards 2 pi base."),
     {.name = "layout", .kind = Kind::kChoice, .sentence = "Sine beside its cosine, or all sines before all cosines.",
      .fallback = 0, .choices = "interleaved|half"},
     {.name = "order", .kind = Kind::kChoice, .sentence = "Which of a pair comes first.", .fallback = 0,

@@ -2,17 +2,21 @@
 //
 //   p(y, x) = [ code(first axis), code(second axis) ],   code(t): sines and cosines of t base^(-2i/D)
 //
-// Styles, each as its reference code has it; D = d / axes columns an axis, d with combine "add":
-//   mae       the COLUMN (axis 1) first, then the row; each code all sines, then all cosines (He et al. 2022, whose
-//   code
-//             calls the first half emb_h; facebookresearch/mae #18, #67, #218, diffusers PR #10877). d divisible by 4.
+// Each style as its reference code has it; D = d / axes columns an axis, d with combine "add".
+// Conventions:
+//   mae       the COLUMN (axis 1) first, then the row; each code all sines, then all cosines (He et al. 2022). Their
+//             code calls the first half emb_h although it holds the column, and many copies repair it the wrong way
+//             round. d divisible by 4.
 //   detr      the row first; sine beside cosine; cells count from 1, or with a mask by the cells that are there;
-//   normalize
-//             divides by the last count and multiplies by `scale` (Carion et al. 2020). d divisible by 4.
-//   multidim  axis 0 first; sine beside cosine; D = 2 ceil(d / 2 axes), the last columns cut (tatp22, also in 1-D and
-//   3-D).
-// Good at: images, no parameter, any size. Fails: offsets along a diagonal are no rotation of one code.
+//             normalize divides by the last count and multiplies by `scale` (Carion et al. 2020). d divisible by 4.
+//   multidim  axis 0 first; sine beside cosine; D = 2 ceil(d / 2 axes), the last columns cut (Wang and Liu's axes as in
+//             tatp22's package, also in 1-D and 3-D).
+// Good at: images, no parameter, any size.
+// Fails: offsets along a diagonal are no rotation of one code.
+// Example: sinusoidal2d({ dim: 64 }) at grid(8, 8), 64 tokens
+// Picture: cells="8 8"
 #include "kernels/sincos.h"
+#include "schemes/params.h"
 #include "schemes/registry.h"
 
 namespace posenc {
@@ -30,15 +34,7 @@ constexpr Param kParams[] = {
      .shown_min = 4,
      .shown_max = 128,
      .shown_step = 4},
-    {.name = "base",
-     .kind = Kind::kReal,
-     .sentence = "Base of the wavelengths.",
-     .fallback = 10000,
-     .min = 1e-12,
-     .max = 1e12,
-     .shown_min = 2,
-     .shown_max = 1000000,
-     .shown_log = true},
+    kBase,
     {.name = "style",
      .kind = Kind::kChoice,
      .sentence = "Whose order of axes and columns.",

@@ -3,12 +3,17 @@
 //   g_ij = sigmoid(s_ij),  p_ij = min(sum_{k = j}^{i} g_ik, P - 1),  term = q_i . e[p_ij], e interpolated linearly
 //
 // Golovneva, Wang, Weston, Sukhbaatar 2024, "Contextual Position Encoding: Learning to Count What's Important",
-// section 4. Conventions: gates take the scaled score q . k scale (with rotations, if there are any), as the authors'
-// code does with its scaled queries; the term is not scaled again; masked keys count nothing; P = maxPosition rows, the
-// last one for every larger count. One table for all heads as in the paper, or one for each. Good at: counting words or
-// sentences rather than tokens. Fails: needs the scores before the positions, and keys from last to first: causal
-// attention only.
+// section 4.
+// Conventions:
+//   gates   take the scaled score q . k scale (with rotations, if there are any), as the authors' code does with its
+//           scaled queries; masked keys count nothing.
+//   term    is not scaled again.
+//   counts  P = maxPosition rows, the last one for every larger count.
+//   table   one for all heads as in the paper, or one for each.
+// Good at: counting words or sentences rather than tokens.
+// Fails: needs the scores before the positions, and keys from last to first: causal attention only.
 #include "kernels/lane_rows.h"
+#include "schemes/params.h"
 #include "schemes/registry.h"
 #include "schemes/weights.h"
 #include "simd/math.h"
@@ -18,15 +23,7 @@ namespace posenc {
 namespace {
 
 constexpr Param kParams[] = {
-    {.name = "dim",
-     .kind = Kind::kInteger,
-     .sentence = "Width d of queries and keys.",
-     .min = 1,
-     .max = 4096,
-     .required = true,
-     .shown = 64,
-     .shown_min = 4,
-     .shown_max = 128},
+    kWidth,
     {.name = "maxPosition",
      .kind = Kind::kInteger,
      .sentence = "Rows P of the table; counts end at P - 1.",
@@ -41,12 +38,7 @@ constexpr Param kParams[] = {
      .sentence = "Vector e of each count.",
      .shape = "[maxPosition, dim] or [heads, maxPosition, dim]",
      .differentiable = true},
-    {.name = "seed",
-     .kind = Kind::kInteger,
-     .sentence = "Seed of a table that is not given: normal numbers of deviation 0.02.",
-     .fallback = 0,
-     .min = 0,
-     .max = 9007199254740991.0},
+    seed_param("Seed of a table that is not given: normal numbers of deviation 0.02."),
 };
 
 constexpr Claim kClaims[] = {{Law::kShiftInvariant}, {Law::kBounded}, {Law::kExtrapolates}};

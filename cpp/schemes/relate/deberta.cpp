@@ -2,17 +2,24 @@
 //
 //   c2p: q_i . K^r[delta(i, j)] scale,  p2c: k_j . Q^r[delta(j, i)] scale,  delta(i, j) = clip(i - j + k, 0, 2k - 1)
 //
-// He, Liu, Gao, Chen 2021, "DeBERTa: Decoding-enhanced BERT with Disentangled Attention", equations 2 to 4. The sign is
-// the paper's: query - key, row 0 is the farthest key ahead. Tables `keys` (K^r) and `queries` (Q^r) are the shared
-// relative embeddings after the layer's projections. The softmax scale is the paper's 1 / sqrt(3 d) (1 / sqrt(2 d) with
-// one term): pass it to attention, it scales content and terms alike. p2c, where sources disagree: the paper takes
-// delta(j, i); the authors' code and Hugging Face gather row i - j + k, which is delta(i, j), and checkpoints are
-// trained so: p2cRow "code". v1: k = span. v2 and v3 (`buckets`): k = buckets, and a distance n beyond m = buckets / 2
-// counts as m + ceil(log(n / m) / log((span - 1) / m) (m - 1)). Frameworks take logarithms in float32; here bounds are
-// exact. Good at: word order in encoders. Fails: alike beyond k; keys need a table of Tk x 2k numbers for p2c.
+// He, Liu, Gao, Chen 2021, "DeBERTa: Decoding-enhanced BERT with Disentangled Attention", equations 2 to 4.
+// Conventions:
+//   sign     the paper's: query - key, row 0 is the farthest key ahead.
+//   tables   `keys` (K^r) and `queries` (Q^r) are the shared relative embeddings after the layer's projections.
+//   scale    the paper's 1 / sqrt(3 d), 1 / sqrt(2 d) with one term: pass it to attention, it scales content and terms
+//            alike.
+//   p2cRow   where sources disagree: the paper takes delta(j, i); the authors' code and Hugging Face gather row
+//            i - j + k, which is delta(i, j), and checkpoints are trained so: p2cRow "code".
+//   buckets  v1: k = span. v2 and v3: k = buckets, and a distance n beyond m = buckets / 2 counts as
+//            m + ceil(log(n / m) / log((span - 1) / m) (m - 1)). Frameworks take logarithms in float32; here bounds are
+//            exact.
+// Good at: word order in encoders.
+// Fails: alike beyond k; keys need a table of Tk x 2k numbers for p2c.
+// Example: deberta({ heads: 8, dim: 64, span: 16 }) with scale: 1 / Math.sqrt(3 * 64)
 #include "kernels/lane_rows.h"
 #include "kernels/score_tile.h"
 #include "schemes/offsets.h"
+#include "schemes/params.h"
 #include "schemes/registry.h"
 #include "schemes/weights.h"
 
@@ -21,24 +28,8 @@ namespace posenc {
 namespace {
 
 constexpr Param kParams[] = {
-    {.name = "heads",
-     .kind = Kind::kInteger,
-     .sentence = "Number of attention heads.",
-     .min = 1,
-     .max = 1024,
-     .required = true,
-     .shown = 8,
-     .shown_min = 1,
-     .shown_max = 16},
-    {.name = "dim",
-     .kind = Kind::kInteger,
-     .sentence = "Width d of queries and keys.",
-     .min = 1,
-     .max = 4096,
-     .required = true,
-     .shown = 64,
-     .shown_min = 4,
-     .shown_max = 128},
+    kHeads,
+    kWidth,
     {.name = "span",
      .kind = Kind::kInteger,
      .sentence = "Distance from which on keys of a side look alike (max_relative_positions).",
@@ -74,12 +65,7 @@ constexpr Param kParams[] = {
      .sentence = "Rows Q^r that keys meet.",
      .shape = "[heads, 2 span, dim]",
      .differentiable = true},
-    {.name = "seed",
-     .kind = Kind::kInteger,
-     .sentence = "Seed of the tables that are not given: normal numbers of deviation 0.02.",
-     .fallback = 0,
-     .min = 0,
-     .max = 9007199254740991.0},
+    seed_param("Seed of the tables that are not given: normal numbers of deviation 0.02."),
 };
 
 constexpr Claim kClaims[] = {{Law::kShiftInvariant}, {Law::kBounded}, {Law::kExtrapolates}};

@@ -2,15 +2,19 @@
 //
 //   s_ij = q_i . (k_j + a^K_r) / sqrt(d),   o_i = sum_j p_ij (v_j + a^V_r),   r = clip(j - i, -k, k) + k
 //
-// Shaw, Uszkoreit, Vaswani 2018, "Self-Attention with Relative Position Representations", equations 3 to 5. The content
-// term q_i . k_j is attention's; this scheme adds q_i . a^K_r, with the softmax scale, and a^V_r.
-// Convention: offset = key - query, row 0 of a table is the farthest key behind, row 2k the farthest ahead.
-// Good at: order and short distances, in both directions, with 2k + 1 rows whatever the length. Fails: every key beyond
-// k looks alike, so long distances cannot be told apart.
+// Shaw, Uszkoreit, Vaswani 2018, "Self-Attention with Relative Position Representations", equations 3 to 5.
+// Conventions:
+//   terms   the content term q_i . k_j is attention's; this scheme adds q_i . a^K_r, with the softmax scale, and a^V_r.
+//           A score of four terms with two free vectors is transformerXL's, though texts print it under Shaw's name.
+//   offset  key - query, row 0 of a table is the farthest key behind, row 2k the farthest ahead. clip 0 leaves one row.
+// Good at: order and short distances, in both directions, with 2k + 1 rows whatever the length.
+// Fails: every key beyond k looks alike, so long distances cannot be told apart.
 // Cost: q is multiplied with the 2k + 1 rows once per block of queries, and weights are summed per row before they meet
 // a^V, so nothing here grows with keys x width.
+// Picture: clip=4
 #include "kernels/lane_rows.h"
 #include "schemes/offsets.h"
+#include "schemes/params.h"
 #include "schemes/registry.h"
 #include "schemes/weights.h"
 #include "simd/f32x4.h"
@@ -20,8 +24,7 @@ namespace posenc {
 namespace {
 
 constexpr Param kParams[] = {
-    {.name = "dim", .kind = Kind::kInteger, .sentence = "Width d of queries and keys.", .min = 1, .max = 4096,
-     .required = true, .shown = 64, .shown_min = 4, .shown_max = 128},
+    kWidth,
     {.name = "clip", .kind = Kind::kInteger,
      .sentence = "Distance k from which on all keys of a side share one row; 0 leaves one row for all.", .min = 0,
      .max = 65536, .required = true, .shown = 8, .shown_min = 0, .shown_max = 32},
@@ -31,9 +34,7 @@ constexpr Param kParams[] = {
      .shape = "[2 clip + 1, valueDim] or [heads, 2 clip + 1, valueDim]", .can_omit = true, .differentiable = true},
     {.name = "valueDim", .kind = Kind::kInteger, .sentence = "Width of the values.", .fallback_param = "dim", .min = 1,
      .max = 4096},
-    {.name = "seed", .kind = Kind::kInteger,
-     .sentence = "Seed of the tables that are not given: normal numbers of deviation 0.02.", .fallback = 0, .min = 0,
-     .max = 9007199254740991.0},
+    seed_param("Seed of the tables that are not given: normal numbers of deviation 0.02."),
 };
 
 constexpr Claim kClaims[] = {{Law::kShiftInvariant}, {Law::kBounded}, {Law::kExtrapolates}};

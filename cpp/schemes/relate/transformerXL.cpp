@@ -2,17 +2,24 @@
 //
 //   s_ij = ((q_i + u_h) . k_j + (q_i + v_h) . r_h(i - j)) scale,   r_h(t) = W_h^T [sin(t w_0) ... | cos(t w_0) ...]
 //
-// Dai et al. 2019, "Transformer-XL: Attentive Language Models beyond a Fixed-Length Context", section 3.3; q_i . k_j is
-// attention's content, the rest is this scheme's, scaled alike. As in the authors' code: t = query - key, sines first
-// and cosines after them (not interleaved), w_m = base^(-2m / dModel), u and v (their r_w_bias, r_r_bias) one row a
-// head. `wr` is the paper's W_{k,R} as it multiplies rows from the right, [dModel, heads dim]: the transpose of a
-// PyTorch Linear's weight. A segment's memory is keys at earlier positions: give keyPositions that start before
-// queryPositions; the authors' shift of a computed matrix ("rel_shift") gives the same numbers where keys are not
-// ahead, and nothing meaningful beyond. Good at: recurrence over segments, and distances never trained. Fails: costs a
-// second product of the size of q . k. Cost: r of a whole offset is made once per head; a fractional one for each pair.
+// Dai et al. 2019, "Transformer-XL: Attentive Language Models beyond a Fixed-Length Context", section 3.3.
+// Conventions:
+//   terms   q_i . k_j is attention's content, the other three are this scheme's, scaled alike. u meets the keys, v the
+//           distances: some texts exchange them, drop W, or print the whole under Shaw's name.
+//   r       as in the authors' code: t = query - key, sines first and cosines after them (not interleaved),
+//           w_m = base^(-2m / dModel); u and v (their r_w_bias, r_r_bias) one row a head.
+//   wr      the paper's W_{k,R} as it multiplies rows from the right, [dModel, heads dim]: the transpose of a PyTorch
+//           Linear's weight.
+//   memory  keys at earlier positions: give keyPositions that start before queryPositions; the authors' shift of a
+//           computed matrix ("rel_shift") gives the same numbers where keys are not ahead, and nothing meaningful
+//           beyond.
+// Good at: recurrence over segments, and distances never trained.
+// Fails: costs a second product of the size of q . k.
+// Cost: r of a whole offset is made once per head; a fractional one for each pair.
 #include "kernels/lane_rows.h"
 #include "kernels/sincos.h"
 #include "schemes/offsets.h"
+#include "schemes/params.h"
 #include "schemes/registry.h"
 #include "schemes/weights.h"
 
@@ -21,24 +28,8 @@ namespace posenc {
 namespace {
 
 constexpr Param kParams[] = {
-    {.name = "heads",
-     .kind = Kind::kInteger,
-     .sentence = "Number of attention heads.",
-     .min = 1,
-     .max = 1024,
-     .required = true,
-     .shown = 8,
-     .shown_min = 1,
-     .shown_max = 16},
-    {.name = "dim",
-     .kind = Kind::kInteger,
-     .sentence = "Width d of queries and keys.",
-     .min = 1,
-     .max = 4096,
-     .required = true,
-     .shown = 64,
-     .shown_min = 4,
-     .shown_max = 128},
+    kHeads,
+    kWidth,
     {.name = "u",
      .kind = Kind::kTable,
      .sentence = "In place of the query where it meets keys.",
@@ -54,22 +45,8 @@ constexpr Param kParams[] = {
      .sentence = "From the sinusoid to r, an even number of rows; heads dim of them where absent.",
      .shape = "[dModel, heads dim]",
      .differentiable = true},
-    {.name = "base",
-     .kind = Kind::kReal,
-     .sentence = "Base of the frequencies.",
-     .fallback = 10000,
-     .min = 0,
-     .max = 1e12,
-     .above_min = true,
-     .shown_min = 10,
-     .shown_max = 1000000,
-     .shown_log = true},
-    {.name = "seed",
-     .kind = Kind::kInteger,
-     .sentence = "Seed of the tables that are not given: normal numbers of deviation 0.02.",
-     .fallback = 0,
-     .min = 0,
-     .max = 9007199254740991.0},
+    kFrequencyBase,
+    seed_param("Seed of the tables that are not given: normal numbers of deviation 0.02."),
 };
 
 constexpr Claim kClaims[] = {{Law::kShiftInvariant}, {Law::kExtrapolates}};

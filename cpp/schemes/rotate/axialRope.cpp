@@ -6,14 +6,16 @@
 // encoder. The score depends on the offset along each axis.
 // Conventions:
 //   shares     d_a = 2 floor(d / 2 axes); the first axis in axisOrder takes what is left over (as Wan and Hunyuan do
-//   for
-//              time: 64 columns and 3 axes give 24, 20, 20; other codes of the same models round differently).
+//              for time: 64 columns and 3 axes give 24, 20, 20; other codes of the same models round differently).
 //   axisOrder  which axis takes the first pairs: by default axis 0 (the row of a grid). torchtune gives them to the
 //              column, [1, 0], and counts both from 1; the row of its class token is all zeros.
 //   layout     interleaved pairs columns (2i, 2i + 1); half pairs (i, i + d/2) over the whole width (DINOv3, Qwen2-VL's
 //              vision encoder).
-// Good at: images and video at sizes never seen. Fails: diagonals, since no pair sees two axes at once.
+// Good at: images and video at sizes never seen.
+// Fails: diagonals, since no pair sees two axes at once.
+// Example: axialRope({ dim: 64 }) at grid(4, 4), 16 tokens
 #include "schemes/frequency_report.h"
+#include "schemes/params.h"
 #include "schemes/registry.h"
 #include "schemes/rotate/turned_pairs.h"
 
@@ -22,16 +24,7 @@ namespace posenc {
 namespace {
 
 constexpr Param kParams[] = {
-    {.name = "dim",
-     .kind = Kind::kInteger,
-     .sentence = "Width d of queries and keys, even.",
-     .min = 2,
-     .max = 65536,
-     .required = true,
-     .shown = 64,
-     .shown_min = 4,
-     .shown_max = 128,
-     .shown_step = 2},
+    shown(kTurnedWidth, 64, 4, 128),
     {.name = "axes",
      .kind = Kind::kInteger,
      .sentence = "Axes of positions.",
@@ -40,20 +33,8 @@ constexpr Param kParams[] = {
      .max = 8,
      .shown_min = 1,
      .shown_max = 3},
-    {.name = "base",
-     .kind = Kind::kReal,
-     .sentence = "Base of the wavelengths.",
-     .fallback = 10000,
-     .min = 1e-12,
-     .max = 1e12,
-     .shown_min = 2,
-     .shown_max = 1000000,
-     .shown_log = true},
-    {.name = "layout",
-     .kind = Kind::kChoice,
-     .sentence = "Which columns make a pair: neighbours, or half the width apart.",
-     .fallback = 0,
-     .choices = "interleaved|half"},
+    kBase,
+    kPairLayout,
     {.name = "axisOrder",
      .kind = Kind::kList,
      .sentence = "Axes in the order in which they take the pairs.",

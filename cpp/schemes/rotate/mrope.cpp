@@ -2,15 +2,18 @@
 //
 //   pair i turns by t_a(i) base^(-2i/d),   a(i) the axis of the section that i falls into
 //
-// Wang et al. 2024, "Qwen2-VL", section 2.1. A text token has the same position on every axis, and is then turned
-// exactly as by rope; multimodalPositions() makes the positions of text and images.
+// Wang et al. 2024, "Qwen2-VL", section 2.1.
 // Conventions:
+//   positions    a text token has the same position on every axis, and is then turned exactly as by rope;
+//                multimodalPositions() makes the positions of text and images.
 //   sections     pairs of each axis. interleaved false: in runs, time first (Qwen2-VL, Qwen2.5-VL: 16, 24, 24 of 64).
 //                interleaved true: axis a > 0 has pairs a, a + 3, a + 6, ... as many as its section says, axis 0 all
 //                others (Qwen3-VL: 24, 20, 20). By default sections in those proportions.
 //   layout       half pairs (i, i + d/2), as every published model; interleaved pairs columns (2i, 2i + 1).
-// Good at: text, images and video in one sequence. Fails: in runs, time has the fast pairs only and width the slow
-// ones; hence the interleaved kind.
+// Good at: text, images and video in one sequence.
+// Fails: in runs, time has the fast pairs only and width the slow ones; hence the interleaved kind.
+// Example: mrope({ dim: 64 }) at multimodalPositions([{ text: 4 }, { image: [1, 3, 4] }]), 16 tokens
+#include "schemes/params.h"
 #include "schemes/registry.h"
 #include "schemes/rotate/turned_pairs.h"
 
@@ -29,15 +32,7 @@ constexpr Param kParams[] = {
      .shown_min = 8,
      .shown_max = 128,
      .shown_step = 2},
-    {.name = "base",
-     .kind = Kind::kReal,
-     .sentence = "Base of the wavelengths, rope_theta in configs.",
-     .fallback = 10000,
-     .min = 1e-12,
-     .max = 1e12,
-     .shown_min = 2,
-     .shown_max = 1000000,
-     .shown_log = true},
+    described(kBase, "Base of the wavelengths, rope_theta in configs."),
     {.name = "layout",
      .kind = Kind::kChoice,
      .sentence = "Which columns make a pair: neighbours, or half the width apart (Qwen).",

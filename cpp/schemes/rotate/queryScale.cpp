@@ -3,10 +3,15 @@
 //   llama4   q_t times 1 + attnScale ln(floor((t + 1) / floorScale) + 1)    Llama 4, on its layers without rotation
 //   logn     q_t times max(1, ln(t + 1) / ln(trainLength))                  Su 2021, Qwen 1
 //
-// Positions count from 0, hence t + 1. Below position 0 nothing is scaled.
-// Conventions: Qwen takes the position of each query, as here; Su's text takes the length of the sequence, the same for
-// all queries, which is a scale of attention. Llama 4 scales only where a layer has no rotation (every fourth).
-// Good at: lengths beyond training, with rope or with no position at all. Fails: alone it tells no order.
+// Conventions:
+//   positions  count from 0, hence t + 1. Below position 0 nothing is scaled.
+//   logn       Qwen takes the position of each query, as here; Su's text takes the length of the sequence, the same for
+//              all queries, which is a scale of attention.
+//   llama4     scales only where a layer has no rotation (every fourth).
+// Good at: lengths beyond training, with rope or with no position at all.
+// Fails: alone it tells no order.
+// Example: queryScale({ law: "logn", trainLength: 4 })
+// Picture: attention law=logn train-length=2 compare=none
 #include <cmath>
 
 #include "schemes/registry.h"

@@ -2,16 +2,20 @@
 //
 //   R(t): (a, b) -> (a cos t omega_i - b sin t omega_i,  a sin t omega_i + b cos t omega_i),   omega_i = base^(-2i/d)
 //
-// Su et al. 2021, "RoFormer", section 3.2.2, equation 15: on queries and keys (never values), pair by pair, so that
-// <R(m) q, R(n) k> depends on n - m only.
+// Su et al. 2021, "RoFormer", section 3.2.2, equation 15, pair by pair, so that <R(m) q, R(n) k> depends on n - m only.
 // Conventions:
+//   sides      queries and keys are turned, never values.
 //   layout     interleaved pairs columns (2i, 2i + 1): RoFormer, GPT-J, Meta's Llama. half pairs (i, i + d/2):
-//              GPT-NeoX, Hugging Face. Weights trained with one give wrong scores with the other.
+//              GPT-NeoX, Hugging Face. Weights trained with one give wrong scores with the other; layoutCheck() tells.
 //   rotaryDim  only the first rotaryDim columns turn; exponents and pairing then use rotaryDim in place of d (GPT-J,
 //              GPT-NeoX, GLM, Phi); the rest pass unchanged.
-//   scaling    see scaling.h.
-// Good at: relative position inside the content score, with no parameter, in any attention kernel. Fails: beyond the
-// trained length slow pairs meet angles never seen; hence the scaling rules.
+//   base       rope_theta in configs. Published sums of a rotated tensor hold for the base they were made with:
+//              torchtune's for Llama 3.1 is that of 10000, not of the model's 500000.
+//   radix      pair i as a digit: its wavelength is base^(2/d) times that of the pair before.
+// Also: scaling.cpp
+// Good at: relative position inside the content score, with no parameter, in any attention kernel.
+// Fails: beyond the trained length slow pairs meet angles never seen; hence the scaling rules.
+#include "schemes/params.h"
 #include "schemes/registry.h"
 #include "schemes/rotate/scaling.h"
 #include "schemes/rotate/turned_pairs.h"
@@ -21,30 +25,10 @@ namespace posenc {
 namespace {
 
 constexpr Param kOwnParams[] = {
-    {.name = "dim",
-     .kind = Kind::kInteger,
-     .sentence = "Width d of queries and keys.",
-     .min = 2,
-     .max = 65536,
-     .required = true,
-     .shown = 64,
-     .shown_min = 2,
-     .shown_max = 128,
-     .shown_step = 2},
-    {.name = "base",
-     .kind = Kind::kReal,
-     .sentence = "Base of the wavelengths, rope_theta in configs.",
-     .fallback = 10000,
-     .min = 1e-12,
-     .max = 1e12,
-     .shown_min = 2,
-     .shown_max = 1000000,
-     .shown_log = true},
-    {.name = "layout",
-     .kind = Kind::kChoice,
-     .sentence = "Which columns make a pair: neighbours (GPT-J, Meta), or half the width apart (NeoX, Hugging Face).",
-     .fallback = 0,
-     .choices = "interleaved|half"},
+    described(kTurnedWidth, "Width d of queries and keys."),
+    described(kBase, "Base of the wavelengths, rope_theta in configs."),
+    described(kPairLayout,
+              "Which columns make a pair: neighbours (GPT-J, Meta), or half the width apart (NeoX, Hugging Face)."),
     {.name = "rotaryDim",
      .kind = Kind::kInteger,
      .sentence = "Columns that turn, the first ones; an even number.",

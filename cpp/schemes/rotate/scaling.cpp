@@ -1,13 +1,16 @@
-// Conventions are those of Hugging Face's reference functions unless a rule says otherwise; where frameworks disagree a
-// rule is a choice of its own, or a note of the report says so. omega_i = base^(-2i/d), L the length of the call, s the
-// factor.
+// The rules of scaling.type. omega_i = base^(-2i/d), L the length of the call, M the trained length, s the factor.
+// Conventions of Hugging Face's reference functions unless a rule says otherwise; where frameworks disagree a rule is a
+// choice of its own, or a note of frequencies() says so.
+// Conventions:
 //   linear          omega_i / s, the same as positions / s (Chen et al. 2023).
 //   ntk             base s^(d/(d - 2)): the fastest pair is kept, the slowest divided by s (bloc97 2023).
 //   dynamic         ntk with s L / M - (s - 1) in place of s beyond the trained length M, which changes with every
-//   call. dynamic-static  vLLM's reading of the same config: that at L = s M, whatever the call. qwen            ntk
-//   with 2^ceil(log2(L / M) + 1) - 1 beyond M (Qwen 1). yarn            a ramp over the pairs from omega_i to omega_i /
-//   s between betaFast and betaSlow turns in M (Peng et
-//                   al. 2023); queries and keys times 0.1 ln s + 1.
+//                   call: keys in a cache were turned for a shorter one.
+//   dynamic-static  vLLM's reading of the same config: that at L = s M, whatever the call.
+//   qwen            ntk with 2^ceil(log2(L / M) + 1) - 1 beyond M (Qwen 1).
+//   yarn            a ramp over the pairs from omega_i to omega_i / s between betaFast and betaSlow turns in M (Peng et
+//                   al. 2023); queries and keys times 0.1 ln s + 1. An attentionFactor that is given replaces that, and
+//                   never multiplies it.
 //   llama3          the same idea, the ramp over the turns themselves (Llama 3.1).
 //   longrope        omega_i / shortFactor_i up to M, omega_i / longFactor_i beyond (Ding et al. 2024, Phi-3); queries
 //                   and keys times sqrt(1 + ln s / ln M).

@@ -3,14 +3,19 @@
 //   q_i: turned by t omega_i and times zeta_i^(t/s),   k_i: turned and times zeta_i^(-t/s),   s = scaleBase,
 //   zeta_i = (2i + 0.4 d) / (1.4 d),   so that pair i of a score has zeta_i^((m - n)/s)
 //
-// Sun et al. 2022, "A Length-Extrapolatable Transformer", section 2.2 and torchscale. A model looks back only: ahead
-// the same factor grows. Conventions: positions from any origin give the same scores (torchscale and lucidrains count
-// from the middle); alone they are about 0 here, and in attention about the middle of each block of keys, where nothing
-// leaves float32. layout interleaved is torchscale's. Good at: causal attention beyond the trained length. Fails:
-// without a causal mask; rotate() alone far from 0.
+// Sun et al. 2022, "A Length-Extrapolatable Transformer", section 2.2 and torchscale.
+// Conventions:
+//   origin  positions from any origin give the same scores (torchscale and lucidrains count from the middle); alone
+//           they are about 0 here, and in attention about the middle of each block of keys, where nothing leaves
+//           float32.
+//   layout  interleaved is torchscale's.
+// Good at: causal attention beyond the trained length.
+// Fails: without a causal mask, since ahead the same factor grows; rotate() alone far from 0.
+// Picture: scale-base=16
 #include "kernels/pair_rotation.h"
 #include "kernels/sincos.h"
 #include "schemes/frequency_report.h"
+#include "schemes/params.h"
 #include "schemes/registry.h"
 #include "simd/math.h"
 
@@ -19,25 +24,8 @@ namespace posenc {
 namespace {
 
 constexpr Param kParams[] = {
-    {.name = "dim",
-     .kind = Kind::kInteger,
-     .sentence = "Width d of queries and keys, even.",
-     .min = 2,
-     .max = 65536,
-     .required = true,
-     .shown = 64,
-     .shown_min = 2,
-     .shown_max = 128,
-     .shown_step = 2},
-    {.name = "base",
-     .kind = Kind::kReal,
-     .sentence = "Base of the wavelengths.",
-     .fallback = 10000,
-     .min = 1e-12,
-     .max = 1e12,
-     .shown_min = 2,
-     .shown_max = 1000000,
-     .shown_log = true},
+    kTurnedWidth,
+    kBase,
     {.name = "scaleBase",
      .kind = Kind::kReal,
      .sentence = "Distance s over which pair i decays by zeta_i.",
@@ -47,11 +35,7 @@ constexpr Param kParams[] = {
      .shown_min = 128,
      .shown_max = 4096,
      .shown_log = true},
-    {.name = "layout",
-     .kind = Kind::kChoice,
-     .sentence = "Which columns make a pair: neighbours, or half the width apart.",
-     .fallback = 0,
-     .choices = "interleaved|half"},
+    kPairLayout,
 };
 
 constexpr Claim kClaims[] = {

@@ -546,7 +546,11 @@ inline std::string draw(const Descriptor& descriptor, Dice& dice, bool random, c
   std::string line;
   std::map<std::string, std::string> chosen;  // of choices
   const Param* fixed = nullptr;
-  for (const Param& param : descriptor.params) fixed = param.name == fixed_name ? &param : fixed;
+  bool tables = false;
+  for (const Param& param : descriptor.params) {
+    if (param.name == fixed_name) fixed = &param;
+    tables = tables || param.kind == Kind::kTable;
+  }
   for (const Param& param : descriptor.params) {
     std::string value;
     const bool shown = param.shown_min < param.shown_max;
@@ -558,10 +562,10 @@ inline std::string draw(const Descriptor& descriptor, Dice& dice, bool random, c
       required = lists(param.needed_by);
       if (!required && !lists(param.taken_by)) continue;
     }
-    // A number that has a default is left out now and then: others may say the same.
+    // A number that may be left out is left out now and then, unless tables are sized by it: others may say the same.
     const bool settled = param.fallback == param.fallback && param.fallback_param[0] == '\0';
     const bool wanted =
-        required || (random && (shown ? !settled || dice.integer(0, 3) != 0 : dice.coin()));
+        required || (random && (shown ? (!settled && tables) || dice.integer(0, 3) != 0 : dice.coin()));
     if (param.name == fixed_name) {
       value = fixed_value;
     } else if (fixed != nullptr && std::string(param.name) == fixed->where) {  // one that the fixed param belongs to
