@@ -1,15 +1,25 @@
 // <posenc-addition>: what enters a Transformer, the words' embeddings plus the encoding of their places: three strips.
-import { embed, fromJSON, tensor, type EmbedScheme } from "../src/index.js";
+import { embed, encode, fromJSON, tensor, type EmbedScheme } from "../src/index.js";
 import type { ColourScale } from "./colour.js";
 import { choice, cursorField, defineFigure, flag, range, text, type Code, type State, type Values } from "./figure.js";
 import { book, count } from "./format.js";
 import { inkOn, indexTicks, labelSize, legend } from "./marks.js";
-import { descriptorOf, literal, schemeChooser, schemeFields, schemeOptions } from "./scheme-fields.js";
+import {
+  dataScheme,
+  descriptorOf,
+  literal,
+  schemeChooser,
+  schemeFields,
+  schemeOptions,
+  schemeText,
+  type ChosenScheme,
+} from "./scheme-fields.js";
 import { isolated, seedOf, shortened, tokensOf, vectorsOf } from "./sentence.js";
 import { estimateWidth, type Ink, type Surface } from "./surface.js";
 import { cutWord } from "./token-matrix.js";
 
 interface Model {
+  chosen: ChosenScheme<EmbedScheme>;
   words: readonly string[];
   dim: number;
   /** [tokens, dim] each: scale x embedding, alpha x encoding, and what the core gives for their sum. */
@@ -64,15 +74,22 @@ export const addition = defineFigure<Model>({
     cursorField("dimension", "The column of the cursor."),
   ],
 
-  compute: (values) => {
+  compute: (values, data) => {
     const words = tokensOf(String(values.sentence));
     if (words.length === 0) throw new Error("the sentence is empty; type a word or more");
-    const scheme = fromJSON({
-      slot: "embed",
-      name: String(values.scheme),
-      ...optionsOf(values, words.length),
-    }) as EmbedScheme;
-    const dim = Number(values.dim);
+    const given = dataScheme(data);
+    const name = given?.slot === "embed" ? given.name : String(values.scheme);
+    const options = optionsOf(values, words.length);
+    const scheme = (given?.slot === "embed" ? given : fromJSON({ slot: "embed", name, ...options })) as EmbedScheme;
+    const chosen = {
+      scheme,
+      name,
+      title: descriptorOf("embed", name).title,
+      code: scheme === given ? schemeText(scheme) : `${name}(${literal(options)})`,
+      given: scheme === given,
+    };
+    // Words are as wide as what is added to them.
+    const dim = scheme === given ? (encode(scheme, [0]).shape[1] as number) : Number(values.dim);
     const seed = Number(values.seed);
     const x = tensor(vectorsOf(words, dim, { seed, std: Number(values.deviation) }), [words.length, dim]);
     const nothing = tensor(new Float32Array(words.length * dim), [words.length, dim]);
@@ -86,6 +103,7 @@ export const addition = defineFigure<Model>({
     let extent = 1;
     for (const part of Object.values(parts)) for (const value of part) extent = Math.max(extent, Math.abs(value));
     return {
+      chosen,
       words,
       dim,
       ...parts,
@@ -107,7 +125,7 @@ export const addition = defineFigure<Model>({
   draw: drawStrips,
 
   title: ({ values, model }) =>
-    `Embeddings plus ${descriptorOf("embed", String(values.scheme)).title.toLowerCase()} encoding, ` +
+    `Embeddings plus ${model.chosen.title.toLowerCase()} encoding, ` +
     `${count(model.words.length, "token")} \u00d7 ${count(model.dim, "dimension")}`,
 
   caption: ({ values }) =>
@@ -135,7 +153,7 @@ export const addition = defineFigure<Model>({
     const number = (part: Float32Array): string => book(part[at] as number, { decimals: 3 });
     return (
       `Three heat maps of ${count(model.words.length, "token")} by ${count(model.dim, "dimension")}: the words' ` +
-      `embeddings, the ${descriptorOf("embed", String(values.scheme)).title.toLowerCase()} encoding of their ` +
+      `embeddings, the ${model.chosen.title.toLowerCase()} encoding of their ` +
       "positions, and the sum. " +
       `For \u201c${isolated(model.words[row] ?? "")}\u201d at position ${row}, dimension ${column}: ` +
       `${number(model.embedding)} plus ${number(model.encoding)} is ${number(model.input)}.`
@@ -338,8 +356,7 @@ function drawDimensions(
 // ---------------------------------------------------------------- code
 
 function codeOf(values: Values, model: Model): Code {
-  const name = String(values.scheme);
-  const made = `${name}(${literal(optionsOf(values, model.words.length))})`;
+  const { name, code: made } = model.chosen;
   const seeds = model.words.map((word) => seedOf(word, 0, Number(values.seed))).join(", ");
   const options = [
     ...(values.scale === "sqrt" ? ['scale: "sqrt"'] : []),

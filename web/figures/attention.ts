@@ -3,13 +3,16 @@
 import {
   attention as attend,
   attentionDistance,
+  bias as biasOf,
   embed,
   encode,
   entropy,
   fromJSON,
   randomNormal,
   schemes,
+  Tensor,
   tensor,
+  type AnyScheme,
   type AttentionOptions,
   type AttentionTrace,
   type EmbedScheme,
@@ -30,9 +33,9 @@ import {
 } from "./figure.js";
 import { book } from "./format.js";
 import { brokenLines, legend } from "./marks.js";
-import { literal, schemeFields, schemeOptions } from "./scheme-fields.js";
+import { dataScheme, literal, schemeFields, schemeOptions, schemeText } from "./scheme-fields.js";
 import { isolated, seedOf, shortened, spelled, tokensOf, vectorsOf } from "./sentence.js";
-import type { Ink, Run, Surface } from "./surface.js";
+import { estimateWidth, type Ink, type Run, type Surface } from "./surface.js";
 import { cutWord, drawTokenMatrix, tokenLayout, type TokenLayout } from "./token-matrix.js";
 
 type Descriptor = (typeof schemes)[number];
@@ -43,6 +46,8 @@ interface Side {
   descriptor: Descriptor | undefined;
   title: string;
   scheme: Scheme | undefined;
+  /** The scheme, where it was handed over and not made from the values. */
+  given: AnyScheme | undefined;
   /** [heads, queries, keys]; NaN where masked. */
   weights: Float32Array;
   /** Views of `weights`, one a head. */
@@ -286,7 +291,7 @@ export const attention = defineFigure<Model>({
     ];
   },
 
-  compute: (values) => modelOf(values),
+  compute: (values, data) => modelOf(values, dataScheme(data)),
 
   cells: ({ model }) => ({
     row: { name: "query", count: model.queries.length, start: model.realQueries - 1 },
@@ -384,7 +389,8 @@ function headOf(values: Values, model: Model): number {
 
 // ---------------------------------------------------------------- the model
 
-function modelOf(values: Values): Model {
+// A given scheme stands in place of the chosen one, and says how many heads and how wide they are where it knows.
+function modelOf(values: Values, given: AnyScheme | undefined): Model {
   const sentence = tokensOf(String(values.sentence));
   if (sentence.length === 0) throw new Error("the sentence is empty; type a word or more");
   const context = tokensOf(String(values.context ?? ""));
@@ -392,7 +398,7 @@ function modelOf(values: Values): Model {
   const pads = Array.from({ length: Number(values.padding) }, () => padding);
   const keys = [...(cross ? context : sentence), ...pads];
   const queries = cross ? sentence : keys;
-  const [heads, width] = [Number(values.heads), Number(values.headWidth)];
+  const { heads, width } = sizesFor(given, Number(values.heads), Number(values.headWidth));
   const vectors = (words: readonly string[], purpose: number): Float32Array =>
     vectorsOf(words, heads * width, { purpose, seed: Number(values.seed), mean: sharedMean, std: wordDeviation });
   const base = {
@@ -408,9 +414,11 @@ function modelOf(values: Values): Model {
     words: { queries: vectors(queries, 1), keys: vectors(keys, 2) },
   };
   const plain = sideOf(base, undefined, values);
+  const first = given && schemes.find(({ slot, name }) => slot === given.slot && name === given.name);
   const sides = [String(values.scheme), String(values.compare)]
     .filter((name, k) => k === 0 || name !== nothing)
     .map((name, k) => {
+      if (k === 0 && first) return sideOf(base, first, values, given);
       const descriptor = descriptorNamed(name);
       // The controls hold the first scheme's params.
       return descriptor ? sideOf(base, descriptor, k === 0 ? values : { seed: values.seed }) : plain;
@@ -433,10 +441,29 @@ function split(rows: Float32Array, { heads, width }: Base): ReturnType<typeof te
   return tensor(parts, [heads, tokens, width]);
 }
 
-function sideOf(base: Base, descriptor: Descriptor | undefined, values: Values): Side {
+// Heads and their width as the scheme has them, and as the values say where it takes any.
+function sizesFor(given: AnyScheme | undefined, heads: number, width: number): { heads: number; width: number } {
+  if (given === undefined) return { heads, width };
+  const own = (name: string): number | undefined => {
+    const value = (given as unknown as Record<string, unknown>)[name];
+    return typeof value === "number" ? value : undefined;
+  };
+  if (given.slot === "embed") {
+    const all = encode(given, [0]).shape[1] as number;
+    return all % heads === 0 ? { heads, width: all / heads } : { heads: 1, width: all };
+  }
+  if (given.slot === "bias") return { heads: biasOf(given, { queries: [0], keys: [0] }).shape[0] as number, width };
+  // Tables may be of all heads, [rows, dim], or of each.
+  const each = Object.values(given).find((value) => value instanceof Tensor && value.shape.length === 3) as
+    | Tensor
+    | undefined;
+  return { heads: own("heads") ?? each?.shape[0] ?? heads, width: own("dim") ?? width };
+}
+
+function sideOf(base: Base, descriptor: Descriptor | undefined, values: Values, given?: AnyScheme): Side {
   const { queries, keys, heads, width, words } = base;
-  let scheme: Scheme | undefined;
-  if (descriptor) {
+  let scheme: Scheme | undefined = given;
+  if (descriptor && !given) {
     const { slot, name } = descriptor;
     const tokens = Math.max(queries.length, keys.length);
     scheme = fromJSON({ slot, name, ...optionsFor(descriptor, values, { heads, width, tokens }) });
@@ -463,6 +490,7 @@ function sideOf(base: Base, descriptor: Descriptor | undefined, values: Values):
     descriptor,
     title: titleOf(descriptor),
     scheme,
+    given,
     weights: shown,
     heads: Array.from({ length: heads }, (_, h) => shown.subarray(h * cells, (h + 1) * cells)),
     trace,
@@ -683,9 +711,16 @@ function thumbsHeight(thumbs: Thumbs): number {
   return 20 + thumbs.rows * (thumbs.height + 22);
 }
 
-function panelHeight(side: Side, width: number): number {
+// Room for the longest remark there may be, so that nothing moves with the cursor: the corners have all kinds of them.
+function panelHeight(model: Model, side: Side, width: number): number {
   const terms = termCount[side.descriptor?.slot ?? ""] ?? 1;
-  return 26 + rowHeight * (terms + 2) + 12 + 17 * (width < 330 ? 3 : 2);
+  const [row, column] = [model.queries.length - 1, model.keys.length - 1];
+  const remarks = Array.from({ length: model.heads }, (_, h) => [
+    remark(model, side, h, row, 0),
+    remark(model, side, h, 0, column),
+  ]).flat();
+  const lines = remarks.map((text) => brokenLines({ textWidth: estimateWidth }, text, width).length);
+  return 26 + rowHeight * (terms + 2) + 12 + 17 * Math.max(...lines);
 }
 
 function layoutOf({ model }: Drawn, width: number): { blocks: Block[]; height: number } {
@@ -719,7 +754,7 @@ function blockOf(model: Model, side: Side, width: number, heading: boolean): Blo
   if (beside) {
     const x = grid.width + gap;
     const room = width - x;
-    const panel = { x, y: top + Math.min(grid.top - 12, 24), width: room, height: panelHeight(side, room) };
+    const panel = { x, y: top + Math.min(grid.top - 12, 24), width: room, height: panelHeight(model, side, room) };
     const thumbs = { ...thumbsOf(model, room), x, y: panel.y + panel.height + 10 };
     const right = thumbs.y + thumbsHeight(thumbs);
     return {
@@ -737,14 +772,14 @@ function blockOf(model: Model, side: Side, width: number, heading: boolean): Blo
   const y = foot + legendRoom + 22;
   const rest = width - grid.width - gap;
   if (rest >= 120) {
-    const panel = { x: 0, y, width: Math.min(width, 520), height: panelHeight(side, 520) };
+    const panel = { x: 0, y, width: Math.min(width, 520), height: panelHeight(model, side, Math.min(width, 520)) };
     const thumbs = { ...thumbsOf(model, rest), x: grid.width + gap, y: top + grid.top - 20 };
     const height = Math.max(panel.y + panel.height, thumbs.y + thumbsHeight(thumbs));
     return { x: 0, y: 0, width, heading, matrix, legendY, panel, thumbs, height };
   }
   const wide = width >= 620;
   const room = wide ? 0.5 * width : width;
-  const panel = { x: 0, y, width: room, height: panelHeight(side, room) };
+  const panel = { x: 0, y, width: room, height: panelHeight(model, side, room) };
   const thumbs = wide
     ? { ...thumbsOf(model, width - room - gap), x: room + gap, y: y - 6 }
     : { ...thumbsOf(model, width - 4), x: 2, y: y + panel.height + 6 };
@@ -887,8 +922,8 @@ function lineOf(words: readonly string[]): string {
 
 function codeOf(values: Values, model: Model): Code {
   const side = model.sides[0] as Side;
-  const { descriptor } = side;
-  const options = descriptor
+  const { descriptor, given } = side;
+  const options = descriptor && !given
     ? optionsFor(descriptor, values, {
         heads: model.heads,
         width: model.width,
@@ -907,7 +942,7 @@ function codeOf(values: Values, model: Model): Code {
   }
   const plain = literal(written);
   const inner = [...(plain === "{}" ? [] : [plain.slice(2, -2)]), ...tables].join(", ");
-  const made = descriptor && `${descriptor.name}({ ${inner} })`;
+  const made = given ? schemeText(given) : descriptor && `${descriptor.name}({ ${inner} })`;
   const added = descriptor?.slot === "embed";
   const seeds = (words: readonly string[], purpose: number): string =>
     `[${words.map((word) => seedOf(word, purpose, Number(values.seed))).join(", ")}]`;

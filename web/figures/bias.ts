@@ -8,23 +8,33 @@ import {
   range,
   type ChoiceField,
   type Code,
-  type Field,
   type State,
-  type Values,
 } from "./figure.js";
 import { book, count } from "./format.js";
+import { gridField, gridOf, gridSentence, type Grid } from "./grid.js";
 import { labelSize, spread, valueTicks } from "./marks.js";
 import { drawMatrix, matrixHeight } from "./matrix.js";
-import { descriptorOf, schemeChooser, schemeCode, schemeFields, schemeFrom } from "./scheme-fields.js";
+import {
+  chosenScheme,
+  descriptorOf,
+  headFields,
+  schemeChooser,
+  schemeFields,
+  schemeFrom,
+  type ChosenScheme,
+} from "./scheme-fields.js";
 import type { Surface } from "./surface.js";
 
 interface Model {
+  chosen: ChosenScheme<BiasScheme>;
   title: string;
   heads: number;
   /** The head of the matrix, from 0. */
   head: number;
   positions: number;
   causal: boolean;
+  /** Whose cells the positions are. */
+  grid: Grid | undefined;
   /** [positions, positions] of one head, NaN where masked. Empty in the profiles view. */
   matrix: Float32Array;
   /** [heads, offsets], as the query at `positions - 1` sees keys before and, unless causal, after it. */
@@ -42,6 +52,8 @@ interface Model {
 
 type Drawn = State<Model>;
 
+const mostPositions = 1024;
+const mostCells = 256;
 const profilesHeight = { wide: 380, narrow: 340 };
 
 export const bias = defineFigure<Model>({
@@ -53,24 +65,24 @@ export const bias = defineFigure<Model>({
     heads: "How many heads.",
     causal: "Masks the keys after a query.",
     common: "One colour scale for all heads, true by default.",
+    cells: gridSentence,
     view: "matrix or profiles.",
     query: "The position of the query under the cursor.",
     key: "The position of the key under the cursor.",
     offset: "The offset (key - query) under the cursor, in the profiles.",
   },
 
-  tabs: () => choice("view", "view", "matrix", ["matrix", "profiles"]) as ChoiceField,
+  // Distances on a grid are no line.
+  tabs: ({ cells }) => choice("view", "view", "matrix", cells ? ["matrix"] : ["matrix", "profiles"]) as ChoiceField,
 
   fields: (values) => {
     const scheme = String(values.scheme ?? "alibi");
     const descriptor = descriptorOf("bias", scheme);
     return [
-      ...headFields(
-        descriptor.params.some((param) => param.name === "heads"),
-        values,
-      ),
+      ...headFields(descriptor, values),
       schemeChooser("bias", "alibi", { draws: onOneAxis }),
-      range("positions", "positions", 32, 4, 128, { integer: true, least: 1, most: 1024 }),
+      range("positions", "positions", 32, 4, 128, { integer: true, least: 1, most: mostPositions }),
+      gridField(),
       ...schemeFields(descriptor, { values }),
       flag("causal", "causal", false),
       flag("common", "one colour scale for all heads", true, { place: values.view === "profiles" ? "none" : "more" }),
@@ -81,21 +93,24 @@ export const bias = defineFigure<Model>({
   },
 
   compute: (values, data) => {
-    const scheme = (isScheme(data) ? data : schemeFrom("bias", String(values.scheme), values)) as BiasScheme;
-    const title = descriptorOf("bias", scheme.name).title;
-    const positions = Number(values.positions);
+    const chosen = chosenScheme("bias", values, data);
+    const { scheme, title } = chosen;
+    const grid = gridOf(values, mostCells);
+    const positions = grid?.cells ?? Number(values.positions);
+    const where = grid?.positions ?? positions;
     const causal = values.causal === true;
     const offsets = causal ? positions : 2 * positions - 1;
-    const seen = biasOf(scheme, { queries: [positions - 1], keys: offsets });
+    // On a grid no one query sees every offset.
+    const seen = biasOf(scheme, grid ? { queries: where, keys: where } : { queries: [positions - 1], keys: offsets });
     const profiles = seen.data as Float32Array;
     const heads = seen.shape[0] ?? 1;
     const head = Math.max(0, Math.min(heads - 1, Number(values.head ?? 1) - 1));
     let matrix = new Float32Array();
     if (values.view !== "profiles") {
-      matrix = biasOf(scheme, { queries: positions, keys: positions, heads: [head] }).data as Float32Array<ArrayBuffer>;
+      matrix = biasOf(scheme, { queries: where, keys: where, heads: [head] }).data as Float32Array<ArrayBuffer>;
     }
     const own = profiles.subarray(head * offsets, (head + 1) * offsets);
-    const shifts = matrix.every((value, at) => {
+    const shifts = !grid && matrix.every((value, at) => {
       const offset = (at % positions) - Math.floor(at / positions);
       return (causal && offset > 0) || value === own[positions - 1 + offset];
     });
@@ -103,9 +118,10 @@ export const bias = defineFigure<Model>({
       for (let i = 0; i < positions; i++) matrix.fill(Number.NaN, i * positions + i + 1, (i + 1) * positions);
     }
     const extent = Math.max(values.common === false ? 0 : magnitude(profiles), magnitude(matrix)) || 1;
-    const slopes = slopesOf(profiles, heads, offsets, positions);
+    const slopes = grid ? undefined : slopesOf(profiles, heads, offsets, positions);
     const side = sideOf(matrix, profiles);
-    return { title, heads, head, positions, causal, matrix, profiles, offsets, extent, side, slopes, shifts };
+    const seenBy = { matrix, profiles, offsets, extent, side, slopes, shifts };
+    return { chosen, title, heads, head, positions, causal, grid, ...seenBy };
   },
 
   cells: ({ view, model }) =>
@@ -152,8 +168,9 @@ export const bias = defineFigure<Model>({
     const head = view === "profiles" ? row : model.head;
     const who =
       model.heads === 1 ? "" : view === "profiles" ? `, ${model.heads} heads` : `, head ${head + 1} of ${model.heads}`;
-    const what = view === "profiles" ? "bias by distance" : "bias";
-    return `${model.title} ${what}${who}, ${count(model.positions, "position")}${model.causal ? ", causal" : ""}`;
+    // "T5 relative bias" says it already.
+    const named = model.title.endsWith(" bias") ? model.title : `${model.title} bias`;
+    return `${named}${view === "profiles" ? " by distance" : ""}${who}, ${count(model.positions, "position")}${model.causal ? ", causal" : ""}`;
   },
 
   caption: ({ model, view }) => (view === "profiles" ? profilesCaption(model) : matrixCaption(model)),
@@ -171,7 +188,7 @@ export const bias = defineFigure<Model>({
             { label: "query", value: book(row) },
             { label: "key", value: book(column) },
           ]),
-      { label: "key \u2212 query", value: book(offsetAt(state), { signed: true }) },
+      { label: "key \u2212 query", value: offsetText(state) },
       value,
       ...(slope === undefined ? [] : [{ label: "slope", value: short(slope), unit: "a token" }]),
     ];
@@ -210,7 +227,7 @@ export const bias = defineFigure<Model>({
           shape: [model.positions, model.positions],
         },
 
-  code: ({ values, model, view }) => codeOf(values, model, view),
+  code: ({ model, view }) => codeOf(model, view),
 });
 
 // Known without a table of the reader's own, at any position of one axis; figures are given others as data.
@@ -230,18 +247,6 @@ function onOneAxis(descriptor: ReturnType<typeof descriptorOf>): boolean {
     drawn.set(descriptor.name, fits);
   }
   return fits;
-}
-
-function isScheme(data: unknown): data is BiasScheme {
-  return typeof data === "object" && data !== null && (data as { slot?: unknown }).slot === "bias";
-}
-
-// The head's slider ends at the number of heads, so it waits for that number to be known.
-function headFields(sized: boolean, values: Values): Field[] {
-  if (!sized) return [range("head", "head", 1, 1, 16, { integer: true, least: 1, most: null, place: "none" })];
-  if (values.heads === undefined) return [];
-  const most = Math.max(1, Number(values.heads));
-  return [range("head", "head", 1, 1, most, { integer: true, clamp: true, place: most > 1 ? "row" : "none" })];
 }
 
 function magnitude(values: Float32Array): number {
@@ -279,6 +284,15 @@ function offsetAt({ model, view, row, column }: Drawn): number {
   return view === "profiles" ? column + 1 - model.positions : column - row;
 }
 
+// On a grid an offset has two parts, rows first.
+function offsetText(state: Drawn): string {
+  const { grid } = state.model;
+  if (!grid) return book(offsetAt(state), { signed: true });
+  const apart = (of: (cell: number) => number): string =>
+    book(of(state.column) - of(state.row), { signed: true });
+  return `(${apart((cell) => Math.floor(cell / grid.width))}, ${apart((cell) => cell % grid.width)})`;
+}
+
 function valueAt({ model, view, row, column }: Drawn): number {
   return view === "profiles"
     ? (model.profiles[row * model.offsets + column] as number)
@@ -294,10 +308,10 @@ function ends(values: Float32Array): string {
   return `${book(low, { significant: 4 })} to ${book(high, { significant: 4 })}`;
 }
 
-function matrixCaption({ shifts, causal, slopes, head }: Model): string {
-  const steady = shifts
-    ? "Only the offset counts: along each diagonal the bias is the same. "
-    : "The bias changes along the diagonals: not the offset alone counts. ";
+function matrixCaption({ shifts, causal, slopes, head, grid }: Model): string {
+  let steady = "The bias changes along the diagonals: not the offset alone counts. ";
+  if (grid) steady = `Queries and keys are the cells of a grid of ${grid.height} by ${grid.width}, row by row. `;
+  else if (shifts) steady = "Only the offset counts: along each diagonal the bias is the same. ";
   const slope = slopes?.[head];
   const falls = slope === undefined || slope <= 0 ? "" : `Each token further back costs this head ${short(slope)}. `;
   const masked = causal ? "Keys after the query are masked. " : "";
@@ -439,16 +453,21 @@ function drawHeadLabels(surface: Surface, texts: readonly string[], chosen: numb
 
 // ---------------------------------------------------------------- code
 
-function codeOf(values: Values, model: Model, view: string): Code {
-  const scheme = String(values.scheme);
-  const made = schemeCode("bias", scheme, values);
-  const { positions, offsets, heads, head } = model;
+function codeOf(model: Model, view: string): Code {
+  const { name: scheme, code: made } = model.chosen;
+  const { positions, offsets, heads, head, causal, grid } = model;
+  const where = grid?.code ?? positions;
   const call =
     view === "profiles"
       ? `bias(${made}, { queries: [${positions - 1}], keys: ${offsets} });  // [${heads}, 1, ${offsets}]`
-      : `bias(${made}, { queries: ${positions}, keys: ${positions}, heads: [${head}] });  ` +
-        `// [1, ${positions}, ${positions}]`;
-  const javascript = `import { bias, ${scheme} } from "posenc";\n\nconst b = ${call}\n`;
+      : `bias(${made}, { queries: ${where}, keys: ${where}, heads: [${head}] });  // [1, ${positions}, ${positions}]`;
+  const masked =
+    causal && view !== "profiles"
+      ? "// Keys after the query are masked.\n" +
+        `for (let i = 0; i < ${positions}; i++) b.data.fill(-Infinity, ${positions} * i + i + 1, ${positions} * (i + 1));\n`
+      : "";
+  const names = ["bias", ...(grid ? ["grid"] : []), scheme].join(", ");
+  const javascript = `import { ${names} } from "posenc";\n\nconst b = ${call}\n${masked}`;
   const numpy = numpyOf(model);
   return numpy === undefined ? { javascript } : { javascript, numpy };
 }

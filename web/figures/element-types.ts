@@ -9,13 +9,23 @@ export type ElementOf<Names extends string> = FigureElement & { [Name in Names]:
 /** The elements by their tag names. */
 export interface PosencElements {
   "posenc-embed": ElementOf<
-    "scheme" | "positions" | "start" | "dim" | "base" | "layout" | "view" | "waves" | "position" | "dimension"
+    | "scheme"
+    | "positions"
+    | "start"
+    | "dim"
+    | "base"
+    | "layout"
+    | "cells"
+    | "view"
+    | "waves"
+    | "position"
+    | "dimension"
   >;
   "posenc-rotate": ElementOf<
     "scheme" | "positions" | "m" | "n" | "dim" | "base" | "layout" | "mix" | "q" | "k" | "tokenSeed" | "view"
   >;
   "posenc-bias": ElementOf<
-    "scheme" | "positions" | "head" | "heads" | "causal" | "common" | "view" | "query" | "key" | "offset"
+    "scheme" | "positions" | "head" | "heads" | "causal" | "common" | "cells" | "view" | "query" | "key" | "offset"
   >;
   "posenc-relate": ElementOf<"scheme" | "tokens" | "clip" | "dim" | "causal" | "tokenSeed" | "view" | "query" | "key">;
   "posenc-addition": ElementOf<

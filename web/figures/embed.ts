@@ -12,9 +12,10 @@ import {
   type Values,
 } from "./figure.js";
 import { book, count } from "./format.js";
+import { gridField, gridOf, gridSentence } from "./grid.js";
 import { valueTicks } from "./marks.js";
 import { drawMatrix, matrixHeight } from "./matrix.js";
-import { descriptorOf, schemeChooser, schemeCode, schemeFields, schemeFrom } from "./scheme-fields.js";
+import { chosenScheme, descriptorOf, schemeChooser, schemeFields, type ChosenScheme } from "./scheme-fields.js";
 import type { Surface } from "./surface.js";
 
 /** What a column of a table of sines and cosines holds. */
@@ -24,6 +25,7 @@ interface Role {
 }
 
 interface Model {
+  chosen: ChosenScheme<EmbedScheme>;
   values: Float32Array;
   rows: number;
   columns: number;
@@ -41,6 +43,7 @@ type Drawn = State<Model>;
 
 const mostCircles = 48;
 const mostWaves = 12;
+const mostPositions = 8192;
 
 export const embed = defineFigure<Model>({
   name: "embed",
@@ -51,6 +54,7 @@ export const embed = defineFigure<Model>({
     dim: "The width of the encoding.",
     base: "The base of the wavelengths.",
     layout: "How the columns are laid out.",
+    cells: gridSentence,
     view: "heatmap, waves or circle.",
     waves: 'Dimensions drawn as waves, such as "0 4 8 12", at most 12; four of them, evenly spaced, by default.',
     position: "The position of the cursor.",
@@ -90,7 +94,8 @@ export const embed = defineFigure<Model>({
           })
         : cursorField("position", "The position of the cursor."),
       schemeChooser("embed", "sinusoidal"),
-      range("positions", "positions", 96, 8, 256, { integer: true, least: 1, most: 8192 }),
+      range("positions", "positions", 96, 8, 256, { integer: true, least: 1, most: mostPositions }),
+      gridField(),
       ...schemeFields(descriptorOf("embed", scheme), {
         values,
         row: ["dim", "base", "layout"],
@@ -103,18 +108,19 @@ export const embed = defineFigure<Model>({
   },
 
   compute: (values, data) => {
-    const start = Number(values.start ?? 0);
+    const cells = gridOf(values, mostPositions);
+    const start = cells ? 0 : Number(values.start ?? 0);
     const listed = listedWaves(values);
-    const made = (): unknown => schemeFrom("embed", String(values.scheme), longEnough(values));
-    const scheme = (isScheme(data) ? data : made()) as EmbedScheme;
-    const table = encode(scheme, arange(start, start + Number(values.positions)));
+    const chosen = chosenScheme("embed", longEnough(values), data);
+    const { scheme } = chosen;
+    const table = encode(scheme, cells?.positions ?? arange(start, start + Number(values.positions)));
     const [rows = 0, columns = 0] = table.shape;
     const beyond = values.view === "waves" ? listed.find((c) => c >= columns) : undefined;
     if (beyond !== undefined)
       throw new RangeError(`waves must be dimensions from 0 to ${columns - 1}, got \u201c${beyond}\u201d.`);
     const data32 = table.data as Float32Array;
     const extent = data32.reduce((most, value) => Math.max(most, Math.abs(value)), 1);
-    return { values: data32, rows, columns, start, extent, ...pairsOf(scheme, columns) };
+    return { chosen, values: data32, rows, columns, start, extent, ...pairsOf(scheme, columns) };
   },
 
   cells: ({ values, model }) => ({
@@ -147,8 +153,8 @@ export const embed = defineFigure<Model>({
     }
   },
 
-  title: ({ values, model }) =>
-    `${descriptorOf("embed", String(values.scheme)).title} encoding, ${count(model.rows, "position")} \u00d7\u00a0` +
+  title: ({ model }) =>
+    `${model.chosen.title} encoding, ${count(model.rows, "position")} \u00d7\u00a0` +
     count(model.columns, "dimension"),
 
   caption: ({ view, model }) => {
@@ -193,7 +199,7 @@ export const embed = defineFigure<Model>({
         : ` The first pair of dimensions turns once in ${book(first, { significant: 4 })} tokens, the last in ` +
           `${book(last, { significant: 5 })}.`;
     return (
-      `${drawing} of the ${descriptorOf("embed", String(values.scheme)).title.toLowerCase()} encoding of positions ` +
+      `${drawing} of the ${model.chosen.title.toLowerCase()} encoding of positions ` +
       `${book(model.start)} to ${book(model.start + model.rows - 1)} in ${count(model.columns, "dimension")}.${turns}`
     );
   },
@@ -208,10 +214,6 @@ export const embed = defineFigure<Model>({
 
   code: ({ values, model }) => codeOf(values, model),
 });
-
-function isScheme(data: unknown): data is EmbedScheme {
-  return typeof data === "object" && data !== null && (data as { slot?: unknown }).slot === "embed";
-}
 
 function valueAt(model: Model, row: number, column: number): number {
   return model.values[row * model.columns + column] as number;
@@ -387,14 +389,15 @@ function drawCircles(surface: Surface, { model, row, column }: Drawn): void {
 // ---------------------------------------------------------------- code
 
 function codeOf(values: Values, model: Model): Code {
-  const scheme = String(values.scheme);
-  const made = schemeCode("embed", scheme, longEnough(values));
-  const positions = model.start === 0 ? String(model.rows) : `arange(${model.start}, ${model.start + model.rows})`;
-  const names = [scheme, "encode", ...(model.start === 0 ? [] : ["arange"])].join(", ");
+  const { name: scheme, code: made } = model.chosen;
+  const cells = gridOf(values, mostPositions);
+  const counted = model.start === 0 ? String(model.rows) : `arange(${model.start}, ${model.start + model.rows})`;
+  const positions = cells?.code ?? counted;
+  const names = [scheme, "encode", ...(/^[a-z]+/.exec(positions) ?? [])].join(", ");
   const javascript =
     `import { ${names} } from "posenc";\n\n` +
     `const table = encode(${made}, ${positions});  // [${model.rows}, ${model.columns}]\n`;
-  const numpy = scheme === "sinusoidal" ? numpyOf(values, model) : undefined;
+  const numpy = scheme === "sinusoidal" && !cells && !model.chosen.given ? numpyOf(values, model) : undefined;
   return numpy === undefined ? { javascript } : { javascript, numpy };
 }
 

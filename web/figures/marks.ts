@@ -86,7 +86,12 @@ export function inkOf(theme: Theme, scale: ColourScale, value: number): Ink {
 }
 
 /** Text that is broken at spaces into lines of at most `width` pixels. */
-export function brokenLines(surface: Surface, text: string, width: number, size = labelSize): string[] {
+export function brokenLines(
+  surface: Pick<Surface, "textWidth">,
+  text: string,
+  width: number,
+  size = labelSize,
+): string[] {
   const lines: string[] = [];
   let line = "";
   for (const word of text.split(" ")) {

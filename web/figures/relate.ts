@@ -17,14 +17,19 @@ import {
   range,
   type ChoiceField,
   type Code,
-  type Field,
   type State,
-  type Values,
 } from "./figure.js";
 import { book, count } from "./format.js";
 import { indexTicks, inkOf, inkOn, labelSize } from "./marks.js";
 import { drawMatrix, matrixHeight } from "./matrix.js";
-import { descriptorOf, schemeChooser, schemeCode, schemeFields, schemeFrom } from "./scheme-fields.js";
+import {
+  chosenScheme,
+  descriptorOf,
+  headFields,
+  schemeChooser,
+  schemeFields,
+  type ChosenScheme,
+} from "./scheme-fields.js";
 import type { Box, Run, Surface } from "./surface.js";
 
 /** One row of the scheme's table as far as these tokens reach it. */
@@ -36,6 +41,7 @@ interface TableRow {
 }
 
 interface Model {
+  chosen: ChosenScheme<RelateScheme>;
   title: string;
   tokens: number;
   heads: number;
@@ -82,10 +88,7 @@ export const relate = defineFigure<Model>({
     return [
       schemeChooser("relate", "shaw"),
       range("tokens", "tokens", 10, 2, 32, { integer: true, least: 1, most: 128 }),
-      ...headFields(
-        descriptor.params.some((param) => param.name === "heads"),
-        values,
-      ),
+      ...headFields(descriptor, values),
       ...schemeFields(descriptor, {
         values,
         start: { dim: 16, clip: 3 },
@@ -99,7 +102,8 @@ export const relate = defineFigure<Model>({
   },
 
   compute: (values, data) => {
-    const scheme = (isScheme(data) ? data : schemeFrom("relate", String(values.scheme), values)) as RelateScheme;
+    const chosen = chosenScheme("relate", values, data);
+    const { scheme, title } = chosen;
     const tokens = Number(values.tokens);
     const { heads, width, valueWidth } = sizesOf(scheme);
     const head = Math.max(0, Math.min(heads - 1, Number(values.head ?? 1) - 1));
@@ -128,8 +132,8 @@ export const relate = defineFigure<Model>({
     const extent = terms.reduce((most, term) => (Math.abs(term) > most ? Math.abs(term) : most), 0) || 1;
     const mixed = (out.data as Float32Array).slice(head * tokens * valueWidth, (head + 1) * tokens * valueWidth);
     const added = mixed.some((value) => value !== 0) ? mixed : undefined;
-    const title = descriptorOf("relate", scheme.name).title;
     return {
+      chosen,
       title,
       tokens,
       heads,
@@ -248,19 +252,8 @@ export const relate = defineFigure<Model>({
   code: (state) => codeOf(state),
 });
 
-function isScheme(data: unknown): data is RelateScheme {
-  return typeof data === "object" && data !== null && (data as { slot?: unknown }).slot === "relate";
-}
-
 function showsRows({ model, view }: Drawn): boolean {
   return model.index !== undefined && view !== "terms";
-}
-
-// The head's slider ends at the number of heads, so it waits for that number to be known.
-function headFields(sized: boolean, values: Values): Field[] {
-  if (!sized || values.heads === undefined) return [];
-  const most = Math.max(1, Number(values.heads));
-  return [range("head", "head", 1, 1, most, { integer: true, clamp: true, place: most > 1 ? "row" : "none" })];
 }
 
 function sizesOf(scheme: RelateScheme): { heads: number; width: number; valueWidth: number } {
@@ -530,8 +523,7 @@ function drawBars(surface: Surface, box: Box, values: readonly number[], style: 
 
 function codeOf(state: Drawn): Code {
   const { model, values } = state;
-  const scheme = String(values.scheme);
-  const made = schemeCode("relate", scheme, values);
+  const { name: scheme, code: made } = model.chosen;
   if (showsRows(state)) {
     return {
       javascript:

@@ -25,7 +25,7 @@ import {
 import { book, count } from "./format.js";
 import { brokenLines, indexTicks, labelSize, legend, spread, valueTicks } from "./marks.js";
 import { drawMatrix, matrixHeight } from "./matrix.js";
-import { descriptorOf, schemeChooser, schemeCode, schemeFields, schemeFrom } from "./scheme-fields.js";
+import { chosenScheme, descriptorOf, schemeChooser, schemeFields, type ChosenScheme } from "./scheme-fields.js";
 import type { Box, Ink, Surface } from "./surface.js";
 
 type Layout = "interleaved" | "half";
@@ -52,6 +52,7 @@ interface MixUp {
 }
 
 interface Model {
+  chosen: ChosenScheme<RotateScheme>;
   title: string;
   layout: Layout | undefined;
   positions: number;
@@ -132,7 +133,8 @@ export const rotate = defineFigure<Model>({
   },
 
   compute: (values, data) => {
-    const scheme = (isScheme(data) ? data : madeScheme(values)) as RotateScheme;
+    const chosen = chosenScheme("rotate", values, data);
+    const { scheme, title } = chosen;
     const positions = Number(values.positions);
     const dim = Number((scheme as unknown as { dim?: unknown }).dim ?? values.dim ?? 8);
     const seeded = randomNormal([2, dim], { seed: Number(values.tokenSeed ?? 0) });
@@ -144,12 +146,13 @@ export const rotate = defineFigure<Model>({
     const scores = scoresOf(manyQ, manyK, scheme);
     const pairs = pairsOf(scheme, dim);
     if (pairs.length === 0) {
-      throw new Error(`${descriptorOf("rotate", scheme.name).title} turns no pairs, so there is nothing to draw.`);
+      throw new Error(`${title} turns no pairs, so there is nothing to draw.`);
     }
     const lengthOf = (of: Float32Array): number[] =>
       pairs.map(([a, b]) => Math.hypot(of[a] as number, of[b] as number));
     return {
-      title: descriptorOf("rotate", scheme.name).title,
+      chosen,
+      title,
       layout: layoutOf(scheme),
       positions,
       dim,
@@ -293,18 +296,9 @@ export const rotate = defineFigure<Model>({
 
 // ---------------------------------------------------------------- the numbers
 
-function isScheme(data: unknown): data is RotateScheme {
-  return typeof data === "object" && data !== null && (data as { slot?: unknown }).slot === "rotate";
-}
-
 function hasLayouts(name: string): boolean {
   const found = schemes.find((scheme) => scheme.slot === "rotate" && scheme.name === name);
   return ["layout", "frequencies"].every((param) => found?.params.some((p) => p.name === param));
-}
-
-function madeScheme(values: Values): RotateScheme {
-  const name = String(values.scheme);
-  return schemeFrom("rotate", name, values) as RotateScheme;
 }
 
 function layoutOf(scheme: RotateScheme): Layout | undefined {
@@ -817,8 +811,7 @@ function drawTwo(surface: Surface, box: Box, { name, lines, from, positions, at,
 // ---------------------------------------------------------------- code
 
 function codeOf(values: Values, model: Model): Code {
-  const scheme = String(values.scheme);
-  const made = schemeCode("rotate", scheme, values);
+  const { name: scheme, code: made } = model.chosen;
   const { positions, dim } = model;
   const given = [values.q, values.k].map((vector) => String(vector ?? "").trim() !== "");
   const list = (vector: Float32Array): string => `[${Array.from(vector).join(", ")}]`;

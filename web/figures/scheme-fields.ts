@@ -1,5 +1,5 @@
 // Controls from a scheme's descriptor, and the scheme from the controls: a new scheme needs no new control.
-import { fromJSON, schemes } from "../src/index.js";
+import { fromJSON, schemes, type AnyScheme } from "../src/index.js";
 import { choice, flag, range, type ChoiceField, type Field, type RangeField, type Values } from "./figure.js";
 import { book } from "./format.js";
 
@@ -79,6 +79,16 @@ export function schemeFields(descriptor: Descriptor, options: SchemeFieldOptions
   return fields;
 }
 
+/** A slider of the heads, from 1; it ends at their number, so it waits for that to be known. */
+export function headFields({ params }: Descriptor, values: Values): readonly Field[] {
+  if (!params.some(({ name }) => name === "heads")) {
+    return [range("head", "head", 1, 1, 16, { integer: true, least: 1, most: null, place: "none" })];
+  }
+  if (values.heads === undefined) return [];
+  const most = Math.max(1, Number(values.heads));
+  return [range("head", "head", 1, 1, most, { integer: true, clamp: true, place: most > 1 ? "row" : "none" })];
+}
+
 type Param = Descriptor["params"][number];
 
 // Whether a param belongs to what the values choose.
@@ -124,6 +134,53 @@ export function schemeOptions(
   return options;
 }
 
+/** A scheme that a figure draws. */
+export interface ChosenScheme<Made extends AnyScheme> {
+  scheme: Made;
+  title: string;
+  /** The name of its factory, and the call that makes it: "sinusoidal({ dim: 64 })". */
+  name: string;
+  code: string;
+  /** Handed over, not made from the values, which then say nothing about it. */
+  given: boolean;
+}
+
+/** `data` where it is a scheme of this slot, else the one that the values say; the core checks them. */
+export function chosenScheme<S extends Slot>(
+  slot: S,
+  values: Values,
+  data: unknown,
+): ChosenScheme<Extract<AnyScheme, { slot: S }>> {
+  const given = dataScheme(data);
+  const name = given?.slot === slot ? given.name : String(values.scheme);
+  const scheme = (given?.slot === slot ? given : schemeFrom(slot, name, values)) as Extract<AnyScheme, { slot: S }>;
+  const own = scheme === given;
+  const code = own ? schemeText(scheme) : schemeCode(slot, name, values);
+  return { scheme, title: descriptorOf(slot, name).title, name, code, given: own };
+}
+
+/** `data` where it is a scheme, of any slot. */
+export function dataScheme(data: unknown): AnyScheme | undefined {
+  const { slot, name } = (typeof data === "object" && data !== null ? data : {}) as { slot?: unknown; name?: unknown };
+  return schemes.some((scheme) => scheme.slot === slot && scheme.name === name) ? (data as AnyScheme) : undefined;
+}
+
+/** The call that makes a scheme, tables and all. */
+export function schemeText(scheme: AnyScheme): string {
+  const { slot, name, ...params } = scheme.toJSON();
+  const defaults = new Map(descriptorOf(slot, name).params.map((param) => [param.name, param.default]));
+  const written = (values: Record<string, unknown>, outer = ""): Record<string, unknown> =>
+    Object.fromEntries(
+      Object.entries(values).flatMap(([key, value]): [string, unknown][] => {
+        if (value === null || value === defaults.get(outer + key)) return [];
+        const nested = defaults.has(outer + key) ? value : written(value as Record<string, unknown>, `${key}.`);
+        return defaults.has(outer + key) || Object.keys(nested as object).length > 0 ? [[key, nested]] : [];
+      }),
+    );
+  const options = literal(written(params));
+  return `${name}(${options === "{}" ? "" : options})`;
+}
+
 /** "sinusoidal({ dim: 64 })". */
 export function schemeCode(slot: Slot, name: string, values: Values, without: readonly string[] = []): string {
   return `${name}(${literal(schemeOptions(slot, name, values, without))})`;
@@ -132,6 +189,7 @@ export function schemeCode(slot: Slot, name: string, values: Values, without: re
 /** A JavaScript literal of options. */
 export function literal(value: unknown): string {
   if (typeof value !== "object" || value === null) return JSON.stringify(value);
+  if (Array.isArray(value)) return `[${value.map(literal).join(", ")}]`;
   const entries = Object.entries(value).map(([key, v]) => `${key}: ${literal(v)}`);
   return entries.length === 0 ? "{}" : `{ ${entries.join(", ")} }`;
 }

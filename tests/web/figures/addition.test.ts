@@ -68,6 +68,21 @@ describe("numbers", () => {
     expect(made.data).toEqual(addition.array!(state).data);
   });
 
+  it("come from a scheme given as data, which says how wide words are", () => {
+    const scheme = posenc.sinusoidal({ dim: 10, layout: "half", base: 50 });
+    const state = figureState("addition", { sentence, dim: 8 }, scheme);
+    const { data, shape } = addition.array!(state);
+    expect(shape).toEqual([6, 10]);
+    const body = addition.code!(state).javascript.replace(/^import (\{.*?\}) from "posenc";/, "const $1 = posenc;");
+    expect(body).toContain('"half"');
+    expect((new Function("posenc", `${body}\nreturn input;`)(posenc) as posenc.Tensor).data).toEqual(data);
+    const plain = addition.array!(figureState("addition", { sentence, dim: 10 })).data;
+    const [own, paper] = [scheme, posenc.sinusoidal({ dim: 10 })].map((s) => posenc.encode(s, 6).data);
+    data.forEach((value, n) => expect(value - plain[n]!).toBeCloseTo(own![n]! - paper![n]!, 5));
+    // What is no embed scheme is not for this figure.
+    expect(addition.array!(figureState("addition", { sentence, dim: 10 }, posenc.alibi({ heads: 2 }))).data).toEqual(plain);
+  });
+
   it("exist for every scheme whose width can be that of words", () => {
     const chooser = addition.fields({}).find(({ name }) => name === "scheme")!;
     const offered = chooser.kind === "choice" ? chooser.choices.map(({ value }) => value) : [];

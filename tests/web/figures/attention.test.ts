@@ -10,6 +10,7 @@ import { tokensOf, vectorsOf } from "../../../web/figures/sentence.js";
 import { Surface } from "../../../web/figures/surface.js";
 import { toCsv } from "../../../web/figures/take-away.js";
 import { makeTheme } from "../../../web/figures/theme.js";
+import { textsOf } from "./drawn.js";
 
 beforeAll(() => posenc.ready());
 
@@ -240,6 +241,58 @@ describe("reading", () => {
       made.data.forEach((weight, n) => expect(data[n]).toBe(weight));
     },
   );
+});
+
+describe("a scheme given as data", () => {
+  const { alibi, kerple, rope, shaw, sinusoidal, toeplitz } = posenc;
+  const table = posenc.randomNormal([3, 7, 6], { seed: 8 });
+  it.each([
+    ["alibi", alibi({ heads: 3, slopes: [2, 1, 0.5] }), 3, 16],
+    ["kerple", kerple({ heads: 2, r1: [2, 3], r2: 0.5 }), 2, 16],
+    ["toeplitz", toeplitz({ values: [[5, 4, 3, 2, 1, 0, -1, -2, -3, -4, -5]] }), 1, 16],
+    ["rope", rope({ dim: 6, base: 7 }), 8, 6],
+    ["shaw", shaw({ dim: 6, clip: 3, keys: table, values: false }), 3, 6],
+    ["sinusoidal", sinusoidal({ dim: 48, layout: "half" }), 8, 6],
+  ] as const)("is drawn, sized as it is, and comes from the code: %s", (name, scheme, heads, width) => {
+    const state = figureState("attention", { sentence, scheme: "none", causal: true }, scheme);
+    expect(attention.title(state)).toContain(posenc.schemes.find((s) => s.name === name)!.title);
+    const { data, shape } = attention.array!(state);
+    expect(shape).toEqual([heads, 6, 6]);
+    const size = { sentence, heads, headWidth: width, scheme: "none" };
+    expect(data).not.toEqual(attention.array!(figureState("attention", size)).data);
+    const { javascript } = attention.code!(state);
+    const body = javascript.replace(/^import (\{.*?\}) from "posenc";/, "const $1 = posenc;");
+    const made = new Function("posenc", `${body}\nreturn weights;`)(posenc) as posenc.Tensor<"float32">;
+    expect(made.data).toEqual(data);
+    expect(body).toContain(`[heads, width] = [${heads}, ${width}]`);
+  });
+
+  it("stands beside what it is compared with", () => {
+    const state = figureState("attention", { sentence, compare: "none" }, alibi({ heads: 4, slopes: [9, 9, 9, 9] }));
+    expect(attention.title(state)).toContain("ALiBi and no position");
+    expect(attention.title(state)).toContain("of 4");
+  });
+});
+
+describe("a narrow drawing", () => {
+  it("leaves no line empty between the remark and the heads, wherever the cursor is", () => {
+    for (const scheme of ["alibi", "rope", "none", "shaw", "sinusoidal"]) {
+      for (const wide of [300, 340, 440]) {
+        const gaps = [0, 2, 5].flatMap((query) =>
+          [0, 3, 5].map((key) => {
+            const state = figureState("attention", { sentence, scheme, query, key });
+            const drawn = textsOf(record(state, wide));
+            const head = drawn.find(({ words }) => words === "every head")!;
+            const above = drawn.filter(({ y }) => y < head.y).map(({ y }) => y);
+            return head.y - Math.max(...above);
+          }),
+        );
+        // Lines are 17 apart, and the longest remark leaves the usual space.
+        expect(Math.min(...gaps), `${scheme} at ${wide}`).toBeGreaterThanOrEqual(17);
+        expect(Math.min(...gaps), `${scheme} at ${wide}`).toBeLessThan(34);
+      }
+    }
+  });
 });
 
 describe("sentences of any kind", () => {

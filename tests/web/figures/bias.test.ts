@@ -1,6 +1,6 @@
 // <posenc-bias> against ALiBi written down again in double, and its lines and labels as recorded.
 import { beforeAll, describe, expect, it } from "vitest";
-import { alibi, ready } from "../../../web/src/index.js";
+import { alibi, randomNormal, ready, swin } from "../../../web/src/index.js";
 import { bias } from "../../../web/figures/bias.js";
 import { figureState, renderSVG } from "../../../web/figures/render.js";
 import { toCsv } from "../../../web/figures/take-away.js";
@@ -140,11 +140,37 @@ describe("words and take-aways", () => {
     const state = figureState("bias", { positions: 4 }, alibi({ heads: 2, slopes: [3, 5], symmetric: false }));
     expect([...bias.array!(state).data]).toEqual([0, 0, 0, 0, -3, 0, 0, 0, -6, -3, 0, 0, -9, -6, -3, 0]);
     expect(bias.code!(state).numpy).toBeUndefined();
+    const { javascript } = bias.code!(state);
+    expect(javascript).toContain("slopes: ");
+    expect([...runCode(javascript, "b").data]).toEqual([0, 0, 0, 0, -3, 0, 0, 0, -6, -3, 0, 0, -9, -6, -3, 0]);
+  });
+
+  it("draws the cells of a grid for schemes of two axes", () => {
+    const scheme = swin({ window: 3, windowWidth: 2, heads: 2, seed: 4 });
+    const state = figureState("bias", { cells: "3 2", head: 2, query: 5, key: 0 }, scheme);
+    const { data, shape } = bias.array!(state);
+    expect(shape).toEqual([6, 6]);
+    const table = scheme.table === null ? randomNormal([15, 2], { seed: 4, std: 0.02 }).data : scheme.table.data;
+    for (let i = 0; i < 6; i++) {
+      for (let j = 0; j < 6; j++) {
+        const [dy, dx] = [Math.floor(i / 2) - Math.floor(j / 2), (i % 2) - (j % 2)];
+        expect(data[6 * i + j]).toBe(table[2 * ((dy + 2) * 3 + dx + 1) + 1]);
+      }
+    }
+    expect([...runCode(bias.code!(state).javascript, "b").data]).toEqual([...data]);
+    expect(bias.readout(state).find(({ label }) => label === "key \u2212 query")?.value).toBe("(\u22122, \u22121)");
+    for (const cells of ["7", "0 3", "3 x", "2.5 2", "100 100"])
+      expect(() => figureState("bias", { cells }, scheme)).toThrow("cells must be a height and a width");
   });
 
   it("gives programs that make the same numbers", () => {
-    for (const view of ["matrix", "profiles"]) {
-      const state = figureState("bias", { view, positions: 7, heads: 6, head: 5, rule: "geometric" });
+    for (const [view, causal] of [
+      ["matrix", false],
+      ["matrix", true],
+      ["profiles", false],
+      ["profiles", true],
+    ] as const) {
+      const state = figureState("bias", { view, causal, positions: 7, heads: 6, head: 5, rule: "geometric" });
       const { javascript, numpy } = bias.code!(state);
       expect([...runCode(javascript, "b").data]).toEqual([...bias.array!(state).data]);
       expect(numpy).toContain("slopes = np.array([0.3968502");
