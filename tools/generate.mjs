@@ -1,20 +1,63 @@
-// Writes what follows from the catalogue of schemes: web/src/schemes.gen.ts, docs/schemes.md, the table in README.md.
-// The catalogue is what the built module says of itself (describe()), so C++ is the one place where a scheme is
-// described.
+// Writes what follows from the catalogue of schemes: web/src/schemes.gen.ts, docs/schemes.md with a page and a picture
+// of each scheme, the table in README.md.
+// The catalogue is what the built module says of itself (describe()) and the notes at the head of each scheme's file:
+// C++ is the one place where a scheme is described.
 //   node tools/generate.mjs [--check]
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { kRoot } from "./process.mjs";
 
 const kColumns = 120;
 
-/** The catalogue as the plain-JavaScript build describes it; the other one ships bare of prose. */
+/** The catalogue as the plain-JavaScript build describes it (the other one ships bare of prose), with its notes. */
 export async function readCatalogue() {
   const { default: createModule } = await import(pathToFileURL(join(kRoot, "build/wasm/posenc_fallback.mjs")).href);
   const module = createModule();
   const start = module._posenc_describe();
-  return JSON.parse(new TextDecoder().decode(module.HEAPU8.subarray(start, module.HEAPU8.indexOf(0, start))));
+  const text = new TextDecoder().decode(module.HEAPU8.subarray(start, module.HEAPU8.indexOf(0, start)));
+  return JSON.parse(text).map((scheme) => ({ ...scheme, notes: readNotes(`${scheme.slot}/${scheme.name}.cpp`) }));
+}
+
+// ---------------------------------------------------------------- notes
+
+// What stands at the head of a scheme's file after its formula and source:
+//   // Conventions:
+//   //   name   a sentence or two
+//   // Good at: …            Fails: and Cost: likewise
+//   // Example: alibi({ heads: 8 }) [at POSITIONS, N tokens] [with OPTIONS]     by default its required params, causal
+//   // Picture: [FIGURE] [data] [attribute=value …]      data: the example's scheme, where attributes cannot say it
+//   // Also: scaling.cpp     whose conventions are this scheme's too
+const kSections = /^(Conventions|Good at|Fails|Cost|Example|Picture|Also):\s*(.*)$/;
+
+/** The sections of a C++ text's head comment: {"Good at": "…", Conventions: [[name, text], …], …}. */
+export function notesOf(source) {
+  const notes = {};
+  let section;
+  for (const line of source.split("\n")) {
+    if (!line.startsWith("//")) break;
+    const text = line.replace(/^\/\/ ?/, "");
+    const opened = kSections.exec(text);
+    if (opened) {
+      section = opened[1];
+      notes[section] = section === "Conventions" ? [] : opened[2];
+    } else if (section === "Conventions") {
+      const item = /^ {2}(\S+(?: \S+)*) {2,}(\S.*)$/.exec(text);
+      if (item) notes.Conventions.push([item[1], item[2]]);
+      else if (/^ {4}/.test(text)) notes.Conventions.at(-1)[1] += ` ${text.trim()}`;
+      else throw new Error(`This belongs to no convention: ${line}`);
+    } else if (section) {
+      notes[section] = `${notes[section]} ${text.trim()}`.trim();
+    }
+  }
+  return notes;
+}
+
+function readNotes(path) {
+  const file = join(kRoot, "cpp/schemes", path);
+  const notes = notesOf(readFileSync(file, "utf8"));
+  if (notes.Also) notes.Also = notesOf(readFileSync(join(dirname(file), notes.Also), "utf8"));
+  return notes;
 }
 
 // ---------------------------------------------------------------- text
@@ -192,7 +235,7 @@ function factory(scheme, index) {
 
 // JSON as a TypeScript literal, one param a line.
 function literal(scheme) {
-  const { params, laws, ...head } = scheme;
+  const { params, laws, notes: _, ...head } = scheme;
   const lines = Object.entries(head).map(([key, value]) => `    ${key}: ${quoted(value)},`);
   const list = (name, entries) =>
     entries.length === 0
@@ -223,66 +266,146 @@ function typescript(catalogue) {
 // ---------------------------------------------------------------- Markdown
 
 const cell = (text) => String(text).replaceAll("|", "\\|").replaceAll("\n", " ");
-const anchor = (scheme) => scheme.name.toLowerCase();
+const page = (scheme) => `schemes/${scheme.name}.md`;
+// Words of a comment as Markdown: what is not code must not become markup.
+const prose = (text) =>
+  text
+    .split(/(`[^`]*`)/)
+    .map((part, i) => (i % 2 ? part : part.replace(/[\\*_<>[\]|]/g, "\\$&")))
+    .join("");
 
-function readmeTable(catalogue) {
+function schemeTable(catalogue, folder) {
   return [
     "| scheme | slot | what it does | source |",
     "|---|---|---|---|",
     ...catalogue.map(
       (scheme) =>
-        `| [\`${scheme.name}\`](docs/schemes.md#${anchor(scheme)}) | ${scheme.slot} | ${cell(scheme.summary)} | ${cell(scheme.reference)} |`,
+        `| [\`${scheme.name}\`](${folder}${page(scheme)}) | ${scheme.slot} | ${cell(scheme.summary)} | ${cell(scheme.reference)} |`,
     ),
   ].join("\n");
 }
 
-function reference(catalogue) {
-  const lines = [
-    "<!-- Generated by tools/generate.mjs from what the core says of itself. Do not edit. -->",
+const kGenerated = "<!-- Generated by tools/generate.mjs from what the core says of itself. Do not edit. -->";
+
+function index(catalogue) {
+  return `${[
+    kGenerated,
     "# The schemes",
     "",
-    "Every scheme with its formula, its parameters and the laws that the tests prove of it.",
+    "Each has a page with its formula, a picture, an example, its parameters, the laws that the tests prove of it, and notes on",
+    "where papers and frameworks disagree. The slot says where it acts: `embed` adds a vector to a token, `rotate` turns queries and",
+    "keys, `bias` adds a number to a score, `relate` lets queries, keys and values meet vectors of a pair.",
+    "",
+    schemeTable(catalogue, ""),
+  ].join("\n")}\n`;
+}
+
+/** The scheme's example: the call that makes it, positions (and how many), options of attention. */
+export function exampleOf(scheme) {
+  const given = /^(.*?)(?: at (.*?), (\d+) tokens)?(?: with (.*))?$/.exec(scheme.notes?.Example ?? "");
+  const required = scheme.params.filter((param) => param.required);
+  const values = required.map((param) => `${param.name}: ${JSON.stringify(param.shown?.value ?? 1)}`);
+  return {
+    call: given[1] || `${scheme.name}(${values.length > 0 ? `{ ${values.join(", ")} }` : ""})`,
+    positions: given[2],
+    tokens: Number(given[3] ?? 16),
+    option: given[4],
+  };
+}
+
+function exampleCode(scheme) {
+  const { call, positions, tokens, option } = exampleOf(scheme);
+  const where = positions ?? String(tokens);
+  const maker = /^\w+/.exec(positions ?? "")?.[0];
+  const number = (name, otherwise) => Number(new RegExp(`\\b${name}: (\\d+)`).exec(call)?.[1] ?? otherwise);
+  const imported = (...names) =>
+    `import { ${[...names, scheme.name, ...(maker && /^[a-z]/.test(maker) ? [maker] : [])].sort().join(", ")} } from "posenc";`;
+  const made = `const scheme = ${call};`;
+  if (scheme.slot === "embed") return [imported("encode"), "", made, `const table = encode(scheme, ${where});`];
+  const dim = scheme.slot === "bias" ? 64 : number("dim", 64);
+  const heads = number("heads", scheme.slot === "bias" ? 1 : 8);
+  const options = [
+    `${scheme.slot}: scheme`,
+    ...(positions ? ["queryPositions: positions, keyPositions: positions"] : []),
+    ...(option ? [option] : positions ? [] : ["causal: true"]),
+  ].join(", ");
+  return [
+    imported("attention", "randomNormal", ...(scheme.slot === "bias" ? ["bias"] : [])),
+    "",
+    made,
+    ...(positions ? [`const positions = ${positions};`] : []),
+    ...(scheme.slot === "bias"
+      ? [`const matrices = bias(scheme, { queries: ${positions ? "positions" : where}, keys: ${positions ? "positions" : where} });`]
+      : []),
+    `const [q, k, v] = randomNormal([3, ${heads}, ${tokens}, ${dim}]); // heads, tokens, width`,
+    `const { out } = attention(q, k, v, { ${options} });`,
   ];
-  for (const scheme of catalogue) {
+}
+
+function paramTable(params) {
+  const lines = ["| parameter | | default | |", "|---|---|---|---|"];
+  for (const param of params) {
+    const fallback = param.required
+      ? "required"
+      : param.defaultParam
+        ? `\`${param.defaultParam}\``
+        : param.default === null || param.default === undefined
+          ? ""
+          : `\`${JSON.stringify(param.default)}\``;
+    const { neededBy = [], takenBy = [] } = param;
+    const belongs = [
+      neededBy.length > 0 ? ` Required ${belonging(param, neededBy)}.` : "",
+      takenBy.length > 0 ? ` Optional ${belonging(param, takenBy)}.` : "",
+    ].join("");
     lines.push(
-      "",
-      `## ${scheme.name}`,
-      "",
-      `**${scheme.title}**, ${scheme.slot}. ${sentence(scheme.summary)}`,
-      "",
-      "```math",
-      scheme.formula,
-      "```",
-      "",
-      `Source: ${sentence(scheme.reference)}`,
+      `| \`${param.name}\` | ${cell(param.allowed ?? param.kind)} | ${fallback} | ${cell(sentence(param.sentence))}${belongs} |`,
     );
-    if (scheme.params.length > 0) {
-      lines.push("", "| parameter | | default | |", "|---|---|---|---|");
-      for (const param of scheme.params) {
-        const fallback = param.required
-          ? "required"
-          : param.defaultParam
-            ? `\`${param.defaultParam}\``
-            : param.default === null || param.default === undefined
-              ? ""
-              : `\`${JSON.stringify(param.default)}\``;
-        const { neededBy = [], takenBy = [] } = param;
-        const belongs = [
-          neededBy.length > 0 ? ` Required ${belonging(param, neededBy)}.` : "",
-          takenBy.length > 0 ? ` Optional ${belonging(param, takenBy)}.` : "",
-        ].join("");
-        lines.push(
-          `| \`${param.name}\` | ${cell(param.allowed ?? param.kind)} | ${fallback} | ${cell(sentence(param.sentence))}${belongs} |`,
-        );
-      }
-    }
-    if (scheme.laws.length > 0) {
-      lines.push("", "Laws:", "");
-      for (const claim of scheme.laws)
-        lines.push(`- *${lawText(claim)}*${claim.sentence ? `: ${sentence(claim.sentence)}` : ""}`);
-    }
   }
-  return `${lines.join("\n")}\n`;
+  return lines;
+}
+
+const conventionList = (items = []) => items.map(([name, text]) => `- **${prose(name)}**: ${prose(text)}`);
+
+function reference(scheme) {
+  const { notes = {} } = scheme;
+  const lines = [
+    kGenerated,
+    `# ${scheme.name}`,
+    "",
+    `**${scheme.title}**, ${scheme.slot}. ${sentence(scheme.summary)}`,
+    "",
+    "```math",
+    scheme.formula,
+    "```",
+    "",
+    `Source: ${sentence(scheme.reference)}`,
+    "",
+    "<picture>",
+    `  <source media="(prefers-color-scheme: dark)" srcset="${scheme.name}.dark.svg">`,
+    `  <img src="${scheme.name}.svg" alt="${`A picture of what ${scheme.title} does`.replaceAll('"', "&quot;")}">`,
+    "</picture>",
+    "",
+    "## Example",
+    "",
+    "```js",
+    ...exampleCode(scheme),
+    "```",
+  ];
+  if (scheme.params.length > 0) lines.push("", "## Parameters", "", ...paramTable(scheme.params));
+  if (scheme.laws.length > 0) {
+    lines.push("", "## Laws", "", "The tests prove these, and refuse one that holds and is not claimed.", "");
+    for (const claim of scheme.laws)
+      lines.push(`- *${lawText(claim)}*${claim.sentence ? `: ${sentence(claim.sentence)}` : ""}`);
+  }
+  const words = [
+    ...conventionList(notes.Conventions),
+    ...(notes.Also?.Conventions ? ["", "Its rules:", "", ...conventionList(notes.Also.Conventions)] : []),
+    ...["Good at", "Fails", "Cost"].flatMap((name) =>
+      notes[name] ? ["", `**${name}**: ${prose(sentence(notes[name]))}`] : [],
+    ),
+  ];
+  if (words.length > 0) lines.push("", "## Notes", "", ...words);
+  return `${lines.join("\n").replaceAll("\n\n\n", "\n\n")}\n`;
 }
 
 const kBegin = "<!-- schemes:begin -->";
@@ -297,27 +420,102 @@ function withTable(readme, table) {
 
 // ---------------------------------------------------------------- files
 
-/** Path -> text of every file that follows from the catalogue. */
+/** Path -> text of every file that follows from the catalogue, but for the pictures. */
 export function filesOf(catalogue) {
   const files = new Map([
     ["web/src/schemes.gen.ts", typescript(catalogue)],
-    ["docs/schemes.md", reference(catalogue)],
+    ["docs/schemes.md", index(catalogue)],
+    ...catalogue.map((scheme) => [`docs/${page(scheme)}`, reference(scheme)]),
   ]);
   const readme = join(kRoot, "README.md");
-  if (existsSync(readme)) files.set("README.md", withTable(readFileSync(readme, "utf8"), readmeTable(catalogue)));
+  if (existsSync(readme)) {
+    files.set("README.md", withTable(readFileSync(readme, "utf8"), schemeTable(catalogue, "docs/")));
+  }
   return files;
+}
+
+const kPictureWidth = 640;
+
+// `view=profiles grid="7 7"` as an object.
+function attributesOf(text) {
+  return Object.fromEntries(
+    [...text.matchAll(/([\w-]+)=(?:"([^"]*)"|(\S+))/g)].map(([, name, words, word]) => [name, words ?? word]),
+  );
+}
+
+/** Path -> text of the pictures, light and dark, drawn by `library`: the exports of posenc and posenc/render. */
+export function picturesOf(catalogue, library) {
+  const files = new Map();
+  for (const scheme of catalogue) {
+    const words = scheme.notes?.Picture ?? "";
+    const attributes = attributesOf(words);
+    const bare = words.replace(/[\w-]+=(?:"[^"]*"|\S+)/g, "").split(/\s+/);
+    const figure = bare.find((word) => word && word !== "data") ?? scheme.slot;
+    let data;
+    if (bare.includes("data")) {
+      data = new Function(...Object.keys(library), `return ${exampleOf(scheme).call};`)(...Object.values(library));
+    } else attributes.scheme = scheme.name;
+    for (const theme of ["light", "dark"]) {
+      const options = { width: kPictureWidth, theme, ...(data ? { data } : {}) };
+      let svg;
+      try {
+        svg = library.renderSVG(figure, attributes, options);
+      } catch (error) {
+        // A skeleton may have nothing to draw yet; who looks at whom under it can always be drawn.
+        if (words) throw new Error(`The picture of ${scheme.name} cannot be drawn: ${error.message}`);
+        svg = library.renderSVG("attention", attributes, options);
+      }
+      files.set(`docs/schemes/${scheme.name}${theme === "dark" ? ".dark" : ""}.svg`, `${svg}\n`);
+    }
+  }
+  return files;
+}
+
+// The figures as they are in the sources, bundled for this process.
+async function readLibrary() {
+  const esbuild = await import("esbuild");
+  const file = join(kRoot, "build/documents/library.mjs");
+  await esbuild.build({
+    stdin: {
+      contents: `export * from "./index.js"; export * from "./render.js";`,
+      resolveDir: join(kRoot, "web/src"),
+      loader: "ts",
+    },
+    bundle: true,
+    format: "esm",
+    platform: "node",
+    outfile: file,
+    define: { POSENC_CLASSIC: "false", POSENC_VERSION: '"0"' },
+    logLevel: "silent",
+  });
+  return import(`${pathToFileURL(file).href}?${Date.now()}`);
 }
 
 /** Writes (or, without `write`, only names) the files that are not as the catalogue has them. */
 export async function generate({ write = false } = {}) {
   const stale = [];
-  for (const [path, text] of filesOf(await readCatalogue())) {
-    const file = join(kRoot, path);
-    if (existsSync(file) && readFileSync(file, "utf8") === text) continue;
+  const compare = (files) => {
+    for (const [path, text] of files) {
+      const file = join(kRoot, path);
+      if (existsSync(file) && readFileSync(file, "utf8") === text) continue;
+      stale.push(path);
+      if (!write) continue;
+      mkdirSync(dirname(file), { recursive: true });
+      writeFileSync(file, text);
+    }
+  };
+  const catalogue = await readCatalogue();
+  const pages = filesOf(catalogue);
+  compare(pages);
+  // After the factories, which the figures are made with.
+  const pictures = picturesOf(catalogue, await readLibrary());
+  compare(pictures);
+  const folder = join(kRoot, "docs/schemes");
+  for (const name of readdirSync(folder)) {
+    const path = `docs/schemes/${name}`;
+    if (pages.has(path) || pictures.has(path)) continue;
     stale.push(path);
-    if (!write) continue;
-    mkdirSync(dirname(file), { recursive: true });
-    writeFileSync(file, text);
+    if (write) rmSync(join(folder, name));
   }
   return stale;
 }

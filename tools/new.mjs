@@ -30,10 +30,8 @@ class Refusal extends Error {}
 const kParts = {
   embed: {
     formula: "p(t)_c = TODO",
-    includes: ["schemes/registry.h"],
-    param:
-      `    {.name = "dim", .kind = Kind::kInteger, .sentence = "Columns of the table.", .min = 1, .max = 65536,
-     .required = true, .shown = 64, .shown_min = 2, .shown_max = 128},`,
+    includes: ["schemes/params.h", "schemes/registry.h"],
+    param: "    kColumns,",
     field: "dim",
     base: "Embed",
     body: `  int width() const override { return dim_; }
@@ -79,10 +77,8 @@ TEST_CASE("${name}: the paper's formula") {
   },
   rotate: {
     formula: "R(t)\\,x = TODO",
-    includes: ["schemes/registry.h"],
-    param:
-      `    {.name = "dim", .kind = Kind::kInteger, .sentence = "Width d of queries and keys.", .min = 2, .max = 65536,
-     .required = true, .shown = 64, .shown_min = 2, .shown_max = 128, .shown_step = 2},`,
+    includes: ["schemes/params.h", "schemes/registry.h"],
+    param: "    kTurnedWidth,",
     field: "dim",
     base: "Rotate",
     body: `  int width() const override { return dim_; }
@@ -133,10 +129,8 @@ TEST_CASE("${name}: the paper's formula") {
   },
   bias: {
     formula: "b_h(i, j) = TODO",
-    includes: ["schemes/bias/offset.h", "schemes/registry.h"],
-    param:
-      `    {.name = "heads", .kind = Kind::kInteger, .sentence = "Number of attention heads.", .min = 1, .max = 1024,
-     .required = true, .shown = 8, .shown_min = 1, .shown_max = 16},`,
+    includes: ["schemes/bias/offset.h", "schemes/params.h", "schemes/registry.h"],
+    param: "    kHeads,",
     field: "heads",
     base: "OffsetBias",
     body: `  int heads() const override { return heads_; }
@@ -179,10 +173,8 @@ TEST_CASE("${name}: the paper's formula") {
   },
   relate: {
     formula: "r_h(i, j) = TODO",
-    includes: ["schemes/registry.h"],
-    param:
-      `    {.name = "dim", .kind = Kind::kInteger, .sentence = "Width d of queries and keys.", .min = 1, .max = 4096,
-     .required = true, .shown = 64, .shown_min = 4, .shown_max = 128},`,
+    includes: ["schemes/params.h", "schemes/registry.h"],
+    param: "    kWidth,",
     field: "dim",
     base: "Relate",
     body: `  int width() const override { return dim_; }
@@ -233,8 +225,10 @@ function scheme(slot, name) {
 //   ${part.formula}
 //
 // TODO: authors, year, title, section and equation.
-// TODO: conventions: signs, which column, which frameworks differ.
-// Good at: TODO. Fails: TODO.
+// Conventions:
+//   TODO  signs, which column, which frameworks differ.
+// Good at: TODO.
+// Fails: TODO.
 ${part.includes.map((file) => `#include "${file}"`).join("\n")}
 
 namespace posenc {

@@ -1,15 +1,32 @@
 // What is generated from the catalogue is as the generator would write it now, and follows the catalogue alone.
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import * as posenc from "../../web/src/index.js";
+import { renderSVG } from "../../web/src/render.js";
 import type { Descriptor } from "../../web/src/scheme.js";
 // @ts-expect-error -- a script without types
-import { filesOf as untypedFilesOf, readCatalogue as untypedReadCatalogue } from "../../tools/generate.mjs";
+import * as generator from "../../tools/generate.mjs";
 
-const filesOf = untypedFilesOf as (catalogue: readonly Descriptor[]) => Map<string, string>;
-const readCatalogue = untypedReadCatalogue as () => Promise<readonly Descriptor[]>;
+type Notes = Record<string, string> & { Conventions?: [string, string][]; Also?: Notes };
+type Noted = Descriptor & { notes?: Notes };
+const { filesOf, picturesOf, readCatalogue, notesOf } = generator as {
+  filesOf: (catalogue: readonly Noted[]) => Map<string, string>;
+  picturesOf: (catalogue: readonly Noted[], library: object) => Map<string, string>;
+  readCatalogue: () => Promise<readonly Noted[]>;
+  notesOf: (source: string) => Notes;
+};
 const kRoot = join(import.meta.dirname, "../..");
 
 // A scheme of every kind of parameter that nobody has written.
@@ -132,6 +149,26 @@ describe("generated files", () => {
     }
   });
 
+  it("are pictures as the figures draw them, each in light and dark, and no other file stands beside", async () => {
+    const catalogue = await readCatalogue();
+    const pictures = picturesOf(catalogue, { ...posenc, renderSVG });
+    expect(pictures.size).toBe(2 * catalogue.length);
+    for (const [path, svg] of pictures) {
+      expect(existsSync(join(kRoot, path)), path).toBe(true);
+      expect(readFileSync(join(kRoot, path), "utf8") === svg, `${path} is stale: npm run build`).toBe(true);
+      expect(svg.length, path).toBeLessThan(64_000);
+      expect(svg, path).not.toMatch(/NaN|undefined/);
+    }
+    for (const { name, title } of catalogue) {
+      const [light, dark] = ["", ".dark"].map((theme) => pictures.get(`docs/schemes/${name}${theme}.svg`)!);
+      expect(light === dark, name).toBe(false);
+      expect(/<title>([^<]*)/.exec(light!)?.[1], name).toContain(title);
+    }
+    const known = new Set([...filesOf(catalogue).keys(), ...pictures.keys()]);
+    const there = readdirSync(join(kRoot, "docs/schemes")).map((name) => `docs/schemes/${name}`);
+    expect(there.filter((path) => !known.has(path))).toEqual([]);
+  });
+
   it("say so in their first line", async () => {
     for (const [path, text] of filesOf(await readCatalogue())) {
       if (path !== "README.md")
@@ -145,8 +182,9 @@ describe("generated files", () => {
     const after = filesOf([...catalogue, kInvented]);
     const gen = after.get("web/src/schemes.gen.ts")!;
     expect(gen).toContain("export function invented(options: InventedOptions): Invented {");
-    expect(after.get("docs/schemes.md")).toContain("## invented");
-    expect(after.get("README.md")).toContain("| [`invented`](docs/schemes.md#invented) | bias |");
+    expect(after.get("docs/schemes.md")).toContain("| [`invented`](schemes/invented.md) | bias |");
+    expect(after.get("docs/schemes/invented.md")).toContain("\n# invented\n");
+    expect(after.get("README.md")).toContain("| [`invented`](docs/schemes/invented.md) | bias |");
     for (const text of before.values()) expect(text).not.toContain("nvented");
     expect(
       typecheck(
@@ -173,5 +211,71 @@ describe("generated files", () => {
     `,
       ),
     ).toBe("");
+  });
+});
+
+describe("the page of a scheme", () => {
+  const page = (path: string): string => readFileSync(join(kRoot, `docs/schemes/${path}.md`), "utf8");
+
+  it.each(posenc.schemes.map(({ name }) => name))("%s has an example that runs", (name) => {
+    const code = /```js\n([\s\S]*?)```/.exec(page(name))?.[1];
+    const [, names, body] = /^import \{ (.*) \} from "posenc";\n\n([\s\S]*)$/.exec(code!)!;
+    const library = posenc as unknown as Record<string, unknown>;
+    for (const used of names!.split(", ")) expect(library[used], used).toBeTypeOf("function");
+    const result = /const (table|\{ out \}) = .*\n$/.exec(body!)?.[1];
+    const run = new Function(names!.replaceAll(" ", ""), `${body}return ${result === "table" ? "table" : "out"};`);
+    const made = run(...names!.split(", ").map((used) => library[used])) as posenc.Tensor;
+    expect(made.size).toBeGreaterThan(0);
+    expect(made.data.every(Number.isFinite)).toBe(true);
+    expect(new Set(made.data).size).toBeGreaterThan(1);
+  });
+
+  it("has what the head of its file says, and that alone is where it is said", async () => {
+    for (const { slot, name, notes } of await readCatalogue()) {
+      for (const section of ["Good at", "Fails"]) {
+        expect(notes![section], `${section}: of ${name}`).toMatch(/^\S.{9,}/);
+        expect(page(name)).toContain(`**${section}**: `);
+      }
+      for (const [convention] of notes!.Conventions ?? []) expect(page(name)).toContain(`\n- **${convention}**: `);
+      const generated = readFileSync(join(kRoot, "web/src/schemes.gen.ts"), "utf8");
+      expect(generated, `notes of ${slot} ${name} weigh on no page`).not.toContain(notes!.Fails!);
+    }
+    expect(page("rope")).toContain("\n- **yarn**: ");
+  });
+
+  it("has notes of several lines, examples with positions and options, and markup that is none", () => {
+    const notes = notesOf(
+      [
+        "// Scheme: what it is.",
+        "//",
+        "//   b = a_i * c_j",
+        "//",
+        "// Conventions:",
+        "//   sign      one * two",
+        "//             and a_b",
+        "//   two words  three",
+        "// Good at: this",
+        "// and that.",
+        "// Fails: <never>.",
+        "// Example: invented({ heads: 2 }) at grid(2, 3), 6 tokens with scale: 1",
+        '#include "schemes/registry.h"',
+        "// Cost: no head comment any more",
+      ].join("\n"),
+    );
+    expect(notes).toEqual({
+      Conventions: [
+        ["sign", "one * two and a_b"],
+        ["two words", "three"],
+      ],
+      "Good at": "this and that.",
+      Fails: "<never>.",
+      Example: "invented({ heads: 2 }) at grid(2, 3), 6 tokens with scale: 1",
+    });
+    const text = filesOf([{ ...kInvented, notes }]).get("docs/schemes/invented.md")!;
+    expect(text).toContain("- **sign**: one \\* two and a\\_b\n");
+    expect(text).toContain("**Fails**: \\<never\\>.\n");
+    expect(text).toContain("const positions = grid(2, 3);\n");
+    expect(text).toContain("{ bias: scheme, queryPositions: positions, keyPositions: positions, scale: 1 }");
+    expect(() => notesOf("// Conventions:\n// nothing")).toThrow("belongs to no convention");
   });
 });

@@ -321,8 +321,9 @@ describe("the catalogue", () => {
     ).toBeGreaterThanOrEqual(4);
     const places: [string, string][] = [
       ["web/src/schemes.gen.ts", `export function ${name}(`],
-      ["docs/schemes.md", `\n## ${name}\n`],
-      ["README.md", `(docs/schemes.md#${name.toLowerCase()})`],
+      ["docs/schemes.md", `(schemes/${name}.md)`],
+      [`docs/schemes/${name}.md`, `\n# ${name}\n`],
+      ["README.md", `(docs/schemes/${name}.md)`],
     ];
     for (const [path, text] of places) expect(read(path).includes(text), `${path} has ${text.trim()}`).toBe(true);
   });

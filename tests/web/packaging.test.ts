@@ -53,21 +53,25 @@ describe("what is packed", () => {
       expect(files, path).toContain(path.slice(2));
     for (const path of ["LICENSE", "README.md", "dist/THIRD-PARTY.txt", "dist/fallback.classic.js"])
       expect(files).toContain(path);
-    const read = /^(docs\/\w+\.md|web\/examples\/[\w-]+\.mjs|(README|CHANGELOG|CONTRIBUTING)\.md)$/;
+    const read = /^(docs\/\w+\.md|docs\/schemes\/\w+(\.md|(\.dark)?\.svg)|web\/examples\/[\w-]+\.mjs|(README|CHANGELOG|CONTRIBUTING)\.md)$/;
     const other = files.filter((path) => !path.startsWith("dist/") && !read.test(path));
     expect(other.sort()).toEqual(["LICENSE", "package.json"]);
   });
 
-  it("holds the pages that the README and the documents link to", () => {
+  it("holds the pages and pictures that the README and the documents lead to", () => {
     let count = 0;
     for (const page of files.filter((path) => /^(docs\/.*|README)\.md$/.test(path))) {
       const text = readFileSync(join(kRoot, page), "utf8");
-      for (const [, path] of text.matchAll(/\]\((?!https?:|#)([^)#\s]+\.md)/g)) {
+      const links = [
+        ...text.matchAll(/\]\((?!https?:|#)([^)#\s]+\.(?:md|mjs))/g),
+        ...text.matchAll(/ (?:src|srcset)="([^"]+)"/g),
+      ];
+      for (const [, path] of links) {
         expect(files, `${page}: ${path}`).toContain(join(dirname(page), path!));
         count++;
       }
     }
-    expect(count).toBeGreaterThan(6);
+    expect(count).toBeGreaterThan(60);
     expect(files).toContain("web/examples/01-encode.mjs");
   });
 

@@ -88,7 +88,7 @@ export const schemes: readonly Descriptor[] = [
     formula: "[\\sin(2^k \\pi v), \\cos(2^k \\pi v)]_{k<L} \\;\\text{or}\\; [\\sin(2\\pi B v), \\cos(2\\pi B v)]",
     reference: "Mildenhall et al. 2020, NeRF, equation 4; Tancik et al. 2020, Fourier Features, section 5",
     params: [
-      {"name":"levels","kind":"integer","sentence":"Octaves of each coordinate; left out with gaussian.","allowed":"an integer from 1 to 60","required":false,"default":6,"min":1,"max":60,"aboveMin":false,"shown":{"value":6,"min":1,"max":12,"log":false}},
+      {"name":"levels","kind":"integer","sentence":"Octaves of each coordinate, 6 where absent; left out with gaussian.","allowed":"an integer from 1 to 60","required":false,"default":null,"min":1,"max":60,"aboveMin":false,"shown":{"value":6,"min":1,"max":12,"log":false}},
       {"name":"gaussian","kind":"real","sentence":"Deviation of random frequencies, in place of octaves.","allowed":"a number from 0.000001 to 1000000","required":false,"default":null,"min":0.000001,"max":1000000,"aboveMin":false},
       {"name":"features","kind":"integer","sentence":"Random frequencies, each with a sine and a cosine.","allowed":"an integer from 1 to 32768","required":false,"default":null,"min":1,"max":32768,"aboveMin":false},
       {"name":"seed","kind":"integer","sentence":"Seed of the random frequencies.","allowed":"an integer from 0 to 9007199254740991","required":false,"default":0,"min":0,"max":9007199254740991,"aboveMin":false},
@@ -654,7 +654,7 @@ export function sinusoidal2d(options: Sinusoidal2dOptions): Sinusoidal2d {
 
 /** Options of {@link fourier}. */
 export interface FourierOptions {
-  /** Octaves of each coordinate; left out with gaussian. An integer from 1 to 60. Default: `6`. */
+  /** Octaves of each coordinate, 6 where absent; left out with gaussian. An integer from 1 to 60. */
   readonly levels?: number;
   /** Deviation of random frequencies, in place of octaves. A number from 0.000001 to 1000000. */
   readonly gaussian?: number;
@@ -669,7 +669,7 @@ export interface FourierOptions {
 /** A scheme made by {@link fourier}: its parameters are readable; one neither given nor with a default is null. */
 export interface Fourier extends EmbedScheme {
   readonly name: "fourier";
-  readonly levels: number;
+  readonly levels: number | null;
   readonly gaussian: number | null;
   readonly features: number | null;
   readonly seed: number;
