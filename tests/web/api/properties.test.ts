@@ -235,7 +235,10 @@ describe("every scheme of the catalogue", () => {
       case "real":
         return fc.double({ min: low, max: Math.max(high, low), noNaN: true });
       case "list":
-        return fc.array(fc.double({ min: low, max: Math.max(high, low), noNaN: true }), { minLength: 64, maxLength: 64 });
+        return fc.array(fc.double({ min: low, max: Math.max(high, low), noNaN: true }), {
+          minLength: 64,
+          maxLength: 64,
+        });
       case "table": // of a length that only the table tells: [heads, 2 n - 1]
         return fc.constant(param.required ? [[0.5, 0, -1]] : undefined);
     }
@@ -292,7 +295,9 @@ describe("every scheme of the catalogue", () => {
           return;
         }
         made++;
-        for (const [name, entry] of Object.entries(flat)) if (entry !== undefined) drawn.set(name, drawn.get(name)! + 1);
+        for (const [name, entry] of Object.entries(flat)) {
+          if (entry !== undefined) drawn.set(name, drawn.get(name)! + 1);
+        }
         const text = JSON.stringify(scheme);
         expect(JSON.stringify(fromJSON(JSON.parse(text) as posenc.SchemeJSON))).toBe(text);
         if (scheme.slot === "embed") {
