@@ -40,6 +40,7 @@ struct Group : QueryBlock {
   float magnitude = 0;
   float m[kLanes], l[kLanes];
   float* q = nullptr;           // (d, 8) rotated, scaled
+  float* turned = nullptr;      // (d, 8) q without the powers of the last scheme, or null
   float* raw = nullptr;         // (d, 8)
   float* o = nullptr;           // (dv rounded up to 4, 8)
   float* state = nullptr;       // of every relate scheme, one after another
@@ -81,13 +82,14 @@ class Run {
   int axes_ = 1;
   float scale_ = 1, value_scale_ = 1, value_unscale_ = 1;
   bool local_ = false, keys_differ_by_head_ = false, descending_ = false;
-  bool full_ = false;  // the trace wants every cell, masked or not
+  bool powers_apart_ = false;  // of local rotations the last alone is, and it has powers: queries are turned once
+  bool full_ = false;          // the trace wants every cell, masked or not
 
   Places places_;
   Buffer<double> axes_block_, group_positions_;
   Buffer<Keys> keys_;
   Buffer<Group> groups_;
-  Buffer<float> key_panels_, value_panels_, raw_panels_, rotated_, query_lanes_, raw_lanes_, outputs_;
+  Buffer<float> key_panels_, value_panels_, raw_panels_, rotated_, query_lanes_, turned_lanes_, raw_lanes_, outputs_;
   Buffer<float> s_, b_, extra_, r_, visible_, unrotated_, scaled_, relation_output_;
   Buffer<float> query_states_, key_states_, mask_tile_;
   Buffer<std::uint8_t> lanes_;
@@ -107,6 +109,10 @@ class Run {
     for (const Rotate* scheme : call_.rotate) {
       local_ = local_ || scheme->local();
       keys_differ_by_head_ = keys_differ_by_head_ || scheme->heads() != 0;
+    }
+    powers_apart_ = local_ && call_.rotate.back()->local() && call_.rotate.back()->powers_are_apart();
+    for (const Rotate* scheme : call_.rotate.first(local_ ? call_.rotate.size() - 1 : 0)) {
+      powers_apart_ = powers_apart_ && !scheme->local();
     }
     // Unnormalised sums of values may pass float32 where the means do not: values are taken smaller by a power of two.
     if (operands_.values_finite) {
@@ -130,6 +136,7 @@ class Run {
     }
     const bool rotates = !call_.rotate.empty();
     if (rotates) fits = fits && rotated_.allocate(real(kBlock) * d);
+    if (powers_apart_) fits = fits && turned_lanes_.allocate(chunk * lanes * d);
     if (rotates && axes_ > 1) fits = fits && axes_block_.allocate(real(kBlock) * axes_);
     if (!call_.relate.empty() || call_.trace.unrotated) fits = fits && raw_lanes_.allocate(chunk * lanes * d);
     if (call_.trace.unrotated) {
@@ -230,11 +237,13 @@ class Run {
       rotation.head = static_cast<int>(head);
       rotation.length = places_.length;
       rotation.origin = origin;
+      rotation.powers_apart = powers_apart_;
       if (Status status = rotate_rows(rotation, groups->first, count, q); !status.ok()) return status;
       q = rotated_.get();
     }
     for (; count != 0; ++groups) {
-      groups->magnitude = pack_lanes(q, d_, groups->live, d_, scale_, groups->q);
+      groups->magnitude =
+          pack_lanes(q, d_, groups->live, d_, scale_, groups->turned == nullptr ? groups->q : groups->turned);
       q += kQueries * d_;
       count -= static_cast<std::size_t>(groups->live);
     }
@@ -267,6 +276,7 @@ class Run {
     group.live = static_cast<int>(call_.queries - first < kQueries ? call_.queries - first : kQueries);
     places_.visibility.describe(group);
     group.q = query_lanes_.get() + slot * kQueries * d_;
+    if (powers_apart_) group.turned = turned_lanes_.get() + slot * kQueries * d_;
     group.o = outputs_.get() + slot * kQueries * channels_;
     group.positions = group_positions_.get() + slot * kQueries * static_cast<std::size_t>(axes_);
     for (int a = 0; a < axes_; ++a) {
@@ -312,7 +322,7 @@ class Run {
       for (std::size_t g = 0; g < groups; ++g) {
         begin_group(groups_[g], g, first + g * kQueries, head, q + g * kQueries * d_);
       }
-      if (!local_) {
+      if (!local_ || powers_apart_) {
         if (Status status = pack_queries(q, head, 0, groups_.get(), count); !status.ok()) return status;
       }
       for (std::size_t n = 0; n < blocks_; ++n) {
@@ -367,7 +377,17 @@ class Run {
     float* const s = s_.get();
     float* const s0 = s + first * kQueries;
 
-    if (local_) {
+    if (powers_apart_) {
+      RotateCall rotation;
+      rotation.head = static_cast<int>(head);
+      rotation.length = places_.length;
+      rotation.origin = block.origin;
+      const Rotate& scheme = *call_.rotate.back();
+      if (Status status = scheme.apply_powers(rotation, group.positions, group.turned, group.q); !status.ok()) {
+        return status;
+      }
+      group.magnitude = scan_numbers(group.q, d_ * kQueries).magnitude;
+    } else if (local_) {
       const std::size_t live = static_cast<std::size_t>(group.live);
       const float* q = call_.q + (matrix_row + group.first) * d_;
       if (Status status = pack_queries(q, head, block.origin, &group, live); !status.ok()) return status;

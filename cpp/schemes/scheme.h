@@ -253,6 +253,7 @@ struct RotateCall {
   double length = 0;     // tokens in all, for rules that depend on it (dynamic, longrope)
   double origin = kNone; // a local() scheme takes its powers about this position; kNone: about 0, and none may be lost
   bool inverse = false;
+  bool powers_apart = false;  // a scheme with powers(): turns only
 };
 
 // rotate: R(i) on q and k; the content score is <R(i) q_i, R(j) k_j>.
@@ -265,6 +266,14 @@ class Rotate : public Scheme {
                        double* y, std::size_t y_stride) const = 0;
   // True (xPos): magnitudes leave float32 far from the origin, so attention rotates anew per tile about its centre.
   virtual bool local() const { return false; }
+  // A local() scheme that turns and then multiplies, each channel by a power: turned (width, kLanes) -> q the same,
+  // times the powers of positions (kLanes) about call.origin. Attention then turns its queries once (powers_apart) and
+  // asks for powers per tile. Only where powers_are_apart().
+  virtual bool powers_are_apart() const { return false; }
+  virtual Status apply_powers([[maybe_unused]] const RotateCall& call, [[maybe_unused]] const double* positions,
+                              [[maybe_unused]] const float* turned, [[maybe_unused]] float* q) const {
+    return ok();
+  }
 };
 
 // bias: b_h(i, j), added to the score after scale and soft-cap.

@@ -54,13 +54,19 @@ POSENC_INLINE F64x2 zip_high(F64x2 a, F64x2 b) { return {{a.v[1], b.v[1]}}; }
 POSENC_INLINE F64x2 swap(F64x2 a) { return {{a.v[1], a.v[0]}}; }
 
 /// Rounds to float: a0 a1 0 0.
-POSENC_INLINE F32x4 demote(F64x2 a) {
-  return {{static_cast<float>(a.v[0]), static_cast<float>(a.v[1]), 0.0f, 0.0f}};
-}
+POSENC_INLINE F32x4 demote(F64x2 a) { return {{static_cast<float>(a.v[0]), static_cast<float>(a.v[1]), 0.0f, 0.0f}}; }
 /// Rounds to float: a0 a1 b0 b1.
 POSENC_INLINE F32x4 demote(F64x2 a, F64x2 b) {
-  return {{static_cast<float>(a.v[0]), static_cast<float>(a.v[1]), static_cast<float>(b.v[0]),
-           static_cast<float>(b.v[1])}};
+  return {
+      {static_cast<float>(a.v[0]), static_cast<float>(a.v[1]), static_cast<float>(b.v[0]), static_cast<float>(b.v[1])}};
+}
+/// The bits of each shifted left by 52: the low eleven become the exponent field.
+POSENC_INLINE F64x2 low_bits_to_exponent(F64x2 a) {
+  std::uint64_t u[2];
+  std::memcpy(u, a.v, sizeof u);
+  u[0] <<= 52, u[1] <<= 52;
+  std::memcpy(a.v, u, sizeof u);
+  return a;
 }
 POSENC_INLINE F64x2 promote_low(F32x4 a) { return {{a.v[0], a.v[1]}}; }
 POSENC_INLINE F64x2 promote_high(F32x4 a) { return {{a.v[2], a.v[3]}}; }

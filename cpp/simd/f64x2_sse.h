@@ -55,6 +55,10 @@ POSENC_INLINE F64x2 swap(F64x2 a) { return {_mm_shuffle_pd(a.v, a.v, 1)}; }
 POSENC_INLINE F32x4 demote(F64x2 a) { return {_mm_cvtpd_ps(a.v)}; }
 /// Rounds to float: a0 a1 b0 b1.
 POSENC_INLINE F32x4 demote(F64x2 a, F64x2 b) { return low_low(demote(a), demote(b)); }
+/// The bits of each shifted left by 52: the low eleven become the exponent field.
+POSENC_INLINE F64x2 low_bits_to_exponent(F64x2 a) {
+  return {_mm_castsi128_pd(_mm_slli_epi64(_mm_castpd_si128(a.v), 52))};
+}
 POSENC_INLINE F64x2 promote_low(F32x4 a) { return {_mm_cvtps_pd(a.v)}; }
 POSENC_INLINE F64x2 promote_high(F32x4 a) { return promote_low(high_high(a, a)); }
 

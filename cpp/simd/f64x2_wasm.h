@@ -53,6 +53,8 @@ POSENC_INLINE F64x2 swap(F64x2 a) { return {wasm_i64x2_shuffle(a.v, a.v, 1, 0)};
 POSENC_INLINE F32x4 demote(F64x2 a) { return {wasm_f32x4_demote_f64x2_zero(a.v)}; }
 /// Rounds to float: a0 a1 b0 b1.
 POSENC_INLINE F32x4 demote(F64x2 a, F64x2 b) { return low_low(demote(a), demote(b)); }
+/// The bits of each shifted left by 52: the low eleven become the exponent field.
+POSENC_INLINE F64x2 low_bits_to_exponent(F64x2 a) { return {wasm_i64x2_shl(a.v, 52)}; }
 POSENC_INLINE F64x2 promote_low(F32x4 a) { return {wasm_f64x2_promote_low_f32x4(a.v)}; }
 POSENC_INLINE F64x2 promote_high(F32x4 a) { return promote_low(high_high(a, a)); }
 

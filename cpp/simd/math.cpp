@@ -10,23 +10,14 @@ double exp_double(double x) {
   if (x > 709.79) return std::numeric_limits<double>::infinity();
   if (x < -745.2) return 0.0;
   constexpr double kMagic = 0x1.8p52;
-  const double t = x * 0x1.71547652b82fep0 + kMagic;
+  const double t = x * kLog2EDouble + kMagic;
   const double n = t - kMagic;
   const double high = x - n * kLn2HighDouble, low = n * kLn2LowDouble;
   const double r = high - low;
   const double lost = (high - r) - low;
-  // e^r = 1 + r + r^2 q(r), minimax on |r| <= ln 2 / 2 with relative error 2^-57.9.
   const double r2 = r * r;
-  double q = 0x1.ad7f6f0799ee2p-26;
-  q = q * r + 0x1.28ad72cc30daap-22;
-  q = q * r + 0x1.71df2552390c2p-19;
-  q = q * r + 0x1.a0199a0c677acp-16;
-  q = q * r + 0x1.a01a012a57b51p-13;
-  q = q * r + 0x1.6c16c1842a11dp-10;
-  q = q * r + 0x1.1111111127be5p-7;
-  q = q * r + 0x1.555555555087cp-5;
-  q = q * r + 0x1.55555555554fap-3;
-  q = q * r + 0x1.000000000000ap-1;
+  double q = kTerms[0];
+  for (int n = 1; n < kTermCount; ++n) q = q * r + kTerms[n];
   const double p = 1.0 + (r + (r2 * q + lost));
   const int exponent = static_cast<int>(n), half = exponent / 2;
   return p * power_of_two(half) * power_of_two(exponent - half);
@@ -72,10 +63,14 @@ SinCos sin_cos_turns(double u) {
   const double t = 4.0 * u + kMagic, n = t - kMagic;
   const SinCos v = sin_cos_quarter_turns(4.0 * u - n);
   switch (bits_of(t) & 3) {
-    case 0: return v;
-    case 1: return {v.cos, -v.sin};
-    case 2: return {-v.sin, -v.cos};
-    default: return {-v.cos, v.sin};
+    case 0:
+      return v;
+    case 1:
+      return {v.cos, -v.sin};
+    case 2:
+      return {-v.sin, -v.cos};
+    default:
+      return {-v.cos, v.sin};
   }
 }
 

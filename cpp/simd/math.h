@@ -1,11 +1,11 @@
-// exp and tanh for four floats at a time, and exp and log for one double: own polynomials, the same bits on every back
-// end.
+// exp and tanh for four floats, exp for two doubles at a time, and exp and log for one double: own polynomials, the same
+// bits on every back end.
 #pragma once
 
 #include <cstdint>
 #include <cstring>
 
-#include "simd/f32x4.h"
+#include "simd/f64x2.h"
 
 namespace posenc::simd {
 
@@ -64,6 +64,12 @@ namespace exp_constants {
 // ln 2 in two parts; the first has 33 bits, so its product with any exponent of a double is exact.
 inline constexpr double kLn2HighDouble = 0x1.62e42feep-1;
 inline constexpr double kLn2LowDouble = 0x1.a39ef35793c76p-33;
+inline constexpr double kLog2EDouble = 0x1.71547652b82fep0;
+// e^r = 1 + r + r^2 q(r), minimax on |r| <= ln 2 / 2 with relative error 2^-57.9: q from its highest power down.
+inline constexpr int kTermCount = 10;
+inline constexpr double kTerms[kTermCount] = {
+    0x1.ad7f6f0799ee2p-26, 0x1.28ad72cc30daap-22, 0x1.71df2552390c2p-19, 0x1.a0199a0c677acp-16, 0x1.a01a012a57b51p-13,
+    0x1.6c16c1842a11dp-10, 0x1.1111111127be5p-7,  0x1.555555555087cp-5,  0x1.55555555554fap-3,  0x1.000000000000ap-1};
 }  // namespace exp_constants
 
 inline std::uint64_t bits_of(double x) {
@@ -83,6 +89,21 @@ inline double power_of_two(int n) { return double_of_bits(static_cast<std::uint6
 
 /// e^x within 1 ULP (0.91 measured); denormal results are rounded once more. exp(0) = 1, exp(-inf) = 0, NaN stays NaN.
 double exp_double(double x);
+
+/// e^x for |x| <= 700, two at a time: the bits of exp_double(x).
+POSENC_INLINE F64x2 exp_bounded(F64x2 x) {
+  using namespace exp_constants;
+  // Rounds to an integer n and leaves n + 1022 in the low bits, which read 2^(n - 1) in the exponent field.
+  const F64x2 round = splat(0x1.8p52 + 1022);
+  const F64x2 t = x * splat(kLog2EDouble) + round;
+  const F64x2 n = t - round;
+  const F64x2 high = x - n * splat(kLn2HighDouble), low = n * splat(kLn2LowDouble);
+  const F64x2 r = high - low, lost = (high - r) - low, r2 = r * r;
+  F64x2 q = splat(kTerms[0]);
+  for (int i = 1; i < kTermCount; ++i) q = q * r + splat(kTerms[i]);
+  const F64x2 p = splat(1.0) + (r + (r2 * q + lost));
+  return (p + p) * low_bits_to_exponent(t);
+}
 
 /// Natural logarithm within 1 ULP (0.84 measured); log(1) = +0, log(0) = -inf, NaN below zero, denormals as they are.
 double log_double(double x);

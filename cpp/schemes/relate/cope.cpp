@@ -69,7 +69,7 @@ class Cope final : public Relate {
   void scores(const RelateTile& tile, const float*, float* query_state, float* r) const override {
     using namespace simd;
     float* const count = query_state + rows_ * kLanes;
-    const F32x4 one = splat(1), last = splat(static_cast<float>(rows_ - 1));
+    const F32x4 one = splat(1.0f), last = splat(static_cast<float>(rows_ - 1));
     for (int j = tile.keys - 1; j >= 0; --j) {
       for (int half = 0; half < kLanes; half += 4) {
         const int at = j * kLanes + half;

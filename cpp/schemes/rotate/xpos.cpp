@@ -56,6 +56,7 @@ class Xpos final : public Rotate {
       const MultiFloat zeta = MultiFloat(static_cast<double>(10 * i) + 2.0 * dim) / MultiFloat(7.0 * dim);
       made->rates_.push_back((log(zeta) / scale).to_double());
     }
+    if (pairs % 2 != 0) made->rates_.push_back(0);  // they are read two at a time
     scheme = std::move(made);
     return ok();
   }
@@ -78,17 +79,63 @@ class Xpos final : public Rotate {
     return ok();
   }
 
+  bool powers_are_apart() const override { return true; }
+
+  Status apply_powers(const RotateCall& call, const double* positions, const float* turned, float* q) const override {
+    using namespace simd;
+    F64x2 distances[kLanes / 2];
+    for (int l = 0; l < kLanes; l += 2) {
+      for (int n = l; n < l + 2; ++n) {
+        if (Status status = check_power(call, positions[n]); !status.ok()) return status;
+      }
+      distances[l / 2] = simd::make(distance(call, positions[l]), distance(call, positions[l + 1]));
+    }
+    const std::size_t pairs = static_cast<std::size_t>(dim_) / 2;
+    const bool half = layout_ == PairLayout::kHalf;
+    const std::size_t step = half ? kLanes : 2 * kLanes, partner = half ? pairs * kLanes : kLanes;
+    for (std::size_t i = 0; i < pairs; ++i, turned += step, q += step) {
+      const F64x2 rate = splat(rates_[i]);
+      for (std::size_t l = 0; l < kLanes; l += 4) {
+        const F32x4 factor = demote(power(rate * distances[l / 2]), power(rate * distances[l / 2 + 1]));
+        store(q + l, load(turned + l) * factor);
+        store(q + partner + l, load(turned + partner + l) * factor);
+      }
+    }
+    return ok();
+  }
+
  private:
   static constexpr std::size_t kRows = 128;
   static constexpr double kMostLog = 87;  // e^87 and e^-87 are float32 numbers with all their bits
+
+  static double distance(const RotateCall& call, double position) {
+    const double sign = (call.side == Side::kQuery) == call.inverse ? -1 : 1;
+    return sign * (position - (call.origin != call.origin ? 0 : call.origin));
+  }
+
+  // What vanishes beside a far block of keys is no loss; alone it would be. The first pair decays fastest.
+  Status check_power(const RotateCall& call, double position) const {
+    const bool alone = call.origin != call.origin;
+    const double exponent = rates_[0] * distance(call, position);
+    if (!(exponent > kMostLog || (alone && exponent < -kMostLog))) return ok();
+    return refuse(Code::kOutOfRange, name(), "positions",
+                  "within " + to_text(static_cast<double>(static_cast<int>(kMostLog / -rates_[0]))) + " of " +
+                      (alone ? "0, where its powers fit float32 (attention keeps them near its keys)"
+                             : "the keys that see them, where its powers fit float32"),
+                  to_text(position));
+  }
+
+  static simd::F64x2 power(simd::F64x2 exponent) {
+    using namespace simd;
+    const F64x2 least = splat(-kMostLog);
+    return select(exponent < least, splat(0.0), exp_bounded(max(exponent, least)));
+  }
 
   template <class Real>
   Status turn(const RotateCall& call, const Positions& positions, const Real* x, std::size_t x_stride, Real* y,
               std::size_t y_stride) const {
     if (Status status = check_positions(positions, name()); !status.ok()) return status;
-    const std::size_t pairs = rates_.size();
-    const bool alone = call.origin != call.origin;
-    const double sign = (call.side == Side::kQuery) == call.inverse ? -1 : 1;
+    const std::size_t pairs = static_cast<std::size_t>(dim_) / 2;
     std::vector<double> cos(kRows * pairs), sin(kRows * pairs);
     std::vector<Real> cos_table(kRows * pairs), sin_table(kRows * pairs);
     PairRotation<Real> rotation;
@@ -103,21 +150,19 @@ class Xpos final : public Rotate {
       fill_sin_cos(*frequencies_, {positions.data + t, rows},
                    SinCosTable<double>::separate(cos.data(), sin.data(), pairs, pairs));
       for (std::size_t row = 0; row < rows; ++row) {
-        const double distance = sign * (positions.data[t + row] - (alone ? 0 : call.origin));
-        for (std::size_t i = 0; i < pairs; ++i) {
-          const double exponent = rates_[i] * distance;
-          // What vanishes beside a far block of keys is no loss; alone it would be.
-          if (exponent > kMostLog || (alone && exponent < -kMostLog)) {
-            return refuse(Code::kOutOfRange, name(), "positions",
-                          "within " + to_text(static_cast<double>(static_cast<int>(kMostLog / -rates_[0]))) + " of " +
-                              (alone ? "0, where its powers fit float32 (attention keeps them near its keys)"
-                                     : "the keys that see them, where its powers fit float32"),
-                          to_text(positions.data[t + row]));
-          }
-          const double power = exponent < -kMostLog ? 0 : simd::exp_double(exponent);
+        const double at = positions.data[t + row];
+        double powers[2] = {1, 1};
+        if (!call.powers_apart) {
+          if (Status status = check_power(call, at); !status.ok()) return status;
+        }
+        const simd::F64x2 span = simd::splat(distance(call, at));
+        for (std::size_t i = 0; i < pairs; i += 2) {
+          if (!call.powers_apart) simd::store(powers, power(simd::load(rates_.data() + i) * span));
           const std::size_t cell = row * pairs + i;
-          cos_table[cell] = static_cast<Real>(cos[cell] * power);
-          sin_table[cell] = static_cast<Real>(sin[cell] * power);
+          for (std::size_t n = 0; n < 2 && i + n < pairs; ++n) {
+            cos_table[cell + n] = static_cast<Real>(cos[cell + n] * powers[n]);
+            sin_table[cell + n] = static_cast<Real>(sin[cell + n] * powers[n]);
+          }
         }
       }
       rotate_pairs(rotation, x + t * x_stride, x_stride, y + t * y_stride, y_stride);
@@ -129,7 +174,7 @@ class Xpos final : public Rotate {
   double base_ = 0;
   PairLayout layout_ = PairLayout::kInterleaved;
   Frequencies::Pointer frequencies_;
-  std::vector<double> rates_;  // log zeta_i / s, below 0
+  std::vector<double> rates_;  // log zeta_i / s, below 0 and rising
 };
 
 }  // namespace

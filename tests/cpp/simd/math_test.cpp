@@ -132,6 +132,17 @@ TEST_CASE("tanh at the edges") {
   CHECK(std::isnan(tanh_of(std::numeric_limits<float>::quiet_NaN())));
 }
 
+TEST_CASE("exp of two doubles has the bits of exp of one") {
+  double differ = 0;
+  for (int n = -70000; n <= 70000; ++n) {
+    const double x = n * 0.01 + 0.001234, y = -x * 0.37;
+    const F64x2 pair = exp_bounded(make(x, y));
+    differ += (lane<0>(pair) != exp_double(x)) + (lane<1>(pair) != exp_double(y));
+  }
+  CHECK(differ == 0);
+  CHECK(lane<0>(exp_bounded(splat(0.0))) == 1.0);
+}
+
 TEST_CASE("exp and log of doubles agree with the library's to 2 ULP") {
   double worst_exp = 0, worst_log = 0;
   for (int n = -7450; n <= 7097; ++n) {

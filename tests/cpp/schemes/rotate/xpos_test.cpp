@@ -1,4 +1,5 @@
 #include <cmath>
+#include <cstring>
 #include <string>
 #include <vector>
 
@@ -140,6 +141,71 @@ TEST_CASE("xpos: causal attention far out is finite, and the same as near (torch
   CHECK(worst < 2e-6);
   REQUIRE(run(0, 30000, far).ok());  // what is far behind has faded to a score of 0
   for (const float value : far) CHECK(std::isfinite(value));
+}
+
+// Attention turns queries once and multiplies by powers per block of keys: scores by the definition, in double, for
+// both layouts, an odd number of pairs and a turn before; and the same bits for one query alone.
+TEST_CASE("xpos: scores of attention by the definition, whatever the layout and the number of queries") {
+  for (const char* options : {"dim=6", "dim=6 layout=half", "dim=8 layout=half scaleBase=300"}) {
+    for (const bool composed : {false, true}) {
+      const bool half = std::string(options).find("half") != std::string::npos;
+      const Built built = build(schemes::rotate_xpos, options);
+      const Built before = build(schemes::rotate_rope, std::string("dim=") + options[4] + " base=50");
+      const std::size_t tokens = 270, d = static_cast<std::size_t>(options[4] - '0'), pairs = d / 2;
+      const double span = std::string(options).find("300") != std::string::npos ? 300 : 512;
+      Dice dice(7);
+      std::vector<float> q(tokens * d), k(tokens * d), v(tokens * d), out(tokens * d), scores(tokens * tokens);
+      for (auto* x : {&q, &k, &v}) {
+        for (float& value : *x) value = static_cast<float>(dice.real(-1, 1));
+      }
+      std::vector<const Rotate*> rotate;
+      if (composed && !half) rotate.push_back(&before.as<Rotate>());
+      rotate.push_back(&built.as<Rotate>());
+      Reals positions(tokens);
+      for (std::size_t t = 0; t < tokens; ++t) positions[t] = 100.5 + 3 * static_cast<double>(t);
+      AttentionCall call;
+      call.q = q.data(), call.k = k.data(), call.v = v.data();
+      call.queries = call.keys = tokens;
+      call.width = call.value_width = d;
+      call.scale = 0.4;
+      call.causal = true;
+      call.out = out.data(), call.trace.scores = scores.data();
+      call.rotate = rotate;
+      call.query_positions = call.key_positions = {positions.data(), tokens, 1};
+      REQUIRE(attention(call).ok());
+      double worst = 0;
+      for (std::size_t i = 0; i < tokens; i += 7) {
+        for (std::size_t j = 0; j <= i; j += 5) {
+          double score = 0;
+          for (std::size_t p = 0; p < pairs; ++p) {
+            const double gap = positions[i] - positions[j], width = static_cast<double>(d);
+            const double exponent = -2.0 * static_cast<double>(p) / width;
+            const double angle =
+                gap * (std::pow(10000.0, exponent) + (rotate.size() == 2 ? std::pow(50.0, exponent) : 0));
+            const std::size_t first = half ? p : 2 * p, second = half ? p + pairs : 2 * p + 1;
+            const double a = static_cast<double>(q[i * d + first]), b = static_cast<double>(q[i * d + second]);
+            const double c = static_cast<double>(k[j * d + first]), e = static_cast<double>(k[j * d + second]);
+            const double zeta = (2 * static_cast<double>(p) + 0.4 * width) / (1.4 * width);
+            score +=
+                std::pow(zeta, gap / span) * ((a * c + b * e) * std::cos(angle) + (a * e - b * c) * std::sin(angle));
+          }
+          worst = std::max(worst, std::fabs(0.4 * score - static_cast<double>(scores[i * tokens + j])));
+        }
+      }
+      CAPTURE(options, composed);
+      CHECK(worst < 2e-6);
+      for (const std::size_t i : {std::size_t{3}, std::size_t{131}, tokens - 1}) {
+        std::vector<float> one(d);
+        AttentionCall single = call;
+        single.trace = {};
+        single.q = q.data() + i * d, single.out = one.data();
+        single.queries = 1;
+        single.query_positions = {positions.data() + i, 1, 1};
+        REQUIRE(attention(single).ok());
+        CHECK(std::memcmp(one.data(), out.data() + i * d, d * sizeof(float)) == 0);
+      }
+    }
+  }
 }
 
 TEST_CASE("xpos: odd widths are refused") {
