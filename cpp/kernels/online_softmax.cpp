@@ -35,23 +35,33 @@ void add_and_find_largest(float* s, const float* b, std::size_t rows, float* m) 
 
 void softmax_tile(float* s, std::size_t rows, const float* tile_largest, float* m, float* l, float* alpha) {
   // s (rows, 8)  tile_largest m l (8) -> s (rows, 8)  m l alpha (8)
-  for (int half = 0; half < 8; half += 4) {
-    const F32x4 before = load(m + half);
-    const F32x4 after = max(before, load(tile_largest + half));
-    const F32x4 shift = shift_of(after);
-    const F32x4 factor = exp_bounded(before - shift);
-    F32x4 total = splat(0.0f);
-    float* row = s + half;
+  const F32x4 before0 = load(m), before1 = load(m + 4);
+  const F32x4 after0 = max(before0, load(tile_largest)), after1 = max(before1, load(tile_largest + 4));
+  const F32x4 shift0 = shift_of(after0), shift1 = shift_of(after1);
+  F32x4 total0 = splat(0.0f), total1 = total0;
+  constexpr std::size_t kSome = 32;  // rows whose exponentials are under way
+  float powers[8 * kSome];
+  while (rows != 0) {
+    const std::size_t some = rows < kSome ? rows : kSome, end = 8 * some;
     POSENC_ROLLED
-    for (std::size_t j = 0; j < rows; ++j, row += 8) {
-      const F32x4 p = exp_bounded(load(row) - shift);
-      store(row, p);
-      total = total + p;
+    for (std::size_t i = 0; i < end; i += 8) {
+      const ReducedExp x0 = reduce_exp(load(s + i) - shift0), x1 = reduce_exp(load(s + i + 4) - shift1);
+      store(powers + i, x0.power), store(powers + i + 4, x1.power);
+      store(s + i, x0.r), store(s + i + 4, x1.r);
     }
-    store(m + half, after);
-    store(l + half, load(l + half) * factor + total);
-    store(alpha + half, factor);
+    POSENC_ROLLED
+    for (std::size_t i = 0; i < end; i += 8) {
+      const F32x4 p0 = finish_exp({load(powers + i), load(s + i)});
+      const F32x4 p1 = finish_exp({load(powers + i + 4), load(s + i + 4)});
+      store(s + i, p0), store(s + i + 4, p1);
+      total0 = total0 + p0, total1 = total1 + p1;
+    }
+    rows -= some, s += end;
   }
+  const F32x4 factor0 = exp_bounded(before0 - shift0), factor1 = exp_bounded(before1 - shift1);
+  store(m, after0), store(m + 4, after1);
+  store(l, load(l) * factor0 + total0), store(l + 4, load(l + 4) * factor1 + total1);
+  store(alpha, factor0), store(alpha + 4, factor1);
 }
 
 void normalise_output(float* o, std::size_t channels, const float* l, float scale) {

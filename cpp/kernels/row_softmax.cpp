@@ -13,6 +13,8 @@ void softmax_rows(const float* x, std::size_t x_stride, std::size_t rows, std::s
                   std::size_t y_stride) {
   // x (rows, columns) -> y (rows, columns)
   constexpr float kLowest = -std::numeric_limits<float>::infinity();
+  constexpr std::size_t kSome = 256;  // columns whose exponentials are under way
+  float powers[kSome];
   const std::size_t whole = columns / 4 * 4, rest = columns - whole;
   for (; rows != 0; --rows, x += x_stride, y += y_stride) {
     // Four maxima side by side, so that one does not wait for another.
@@ -28,11 +30,21 @@ void softmax_rows(const float* x, std::size_t x_stride, std::size_t rows, std::s
     const F32x4 shift = splat(top == kLowest ? 0.0f : top);
 
     F32x4 total = splat(0.0f);
-    POSENC_ROLLED
-    for (c = 0; c < whole; c += 4) {
-      const F32x4 p = exp_bounded(load(x + c) - shift);
-      store(y + c, p);
-      total = total + p;
+    for (std::size_t first = 0; first < whole; first += kSome) {
+      const std::size_t end = whole - first < kSome ? whole - first : kSome;
+      const float* const from = x + first;
+      float* const to = y + first;
+      POSENC_ROLLED
+      for (c = 0; c < end; c += 4) {
+        const ReducedExp reduced = reduce_exp(load(from + c) - shift);
+        store(powers + c, reduced.power), store(to + c, reduced.r);
+      }
+      POSENC_ROLLED
+      for (c = 0; c < end; c += 4) {
+        const F32x4 p = finish_exp({load(powers + c), load(to + c)});
+        store(to + c, p);
+        total = total + p;
+      }
     }
     if (rest != 0) {
       float last[4] = {kLowest, kLowest, kLowest, kLowest};

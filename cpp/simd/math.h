@@ -28,20 +28,31 @@ inline constexpr float kC5 = 2 * 0x1.123a20p-7f;
 inline constexpr float kC6 = 2 * 0x1.6a23d0p-10f;
 }  // namespace exp_constants
 
-/// e^x for x <= 88.7, without a look at larger x (there the result is unspecified): the exp of softmax.
-/// At most 1 ULP (0.990, over every float) on [-86.98, 88.7]; +0 below -86.99, so that no denormal is ever made;
-/// exp(-inf) = +0; exp(+-0) = 1 exactly; NaN stays NaN.
-POSENC_INLINE F32x4 exp_bounded(F32x4 x) {
+/// The two halves of exp_bounded: x = n ln 2 + r, with n in the low bits of `power`; and e^r 2^n. A loop over many x
+/// that does one half and then the other is a third faster than one over exp_bounded: its chains of dependent steps are
+/// short enough for processors to overlap.
+struct ReducedExp {
+  F32x4 power, r;
+};
+POSENC_INLINE ReducedExp reduce_exp(F32x4 x) {
   using namespace exp_constants;
   x = max(x, splat(kLowest));
   const F32x4 t = x * splat(kLog2E) + splat(kRound);
   const F32x4 n = t - splat(kRound);
-  const F32x4 r = (x - n * splat(kLn2High)) - n * splat(kLn2Low);
-  const F32x4 r2 = r * r;
+  return {t, (x - n * splat(kLn2High)) - n * splat(kLn2Low)};
+}
+POSENC_INLINE F32x4 finish_exp(ReducedExp reduced) {
+  using namespace exp_constants;
+  const F32x4 r = reduced.r, r2 = r * r;
   const F32x4 q = (splat(kC2) + splat(kC3) * r) + r2 * ((splat(kC4) + splat(kC5) * r) + splat(kC6) * r2);
   const F32x4 p = splat(2.0f) + ((r + r) + r2 * q);
-  return p * float_of_bits(shift_left<23>(bits(t)));
+  return p * float_of_bits(shift_left<23>(bits(reduced.power)));
 }
+
+/// e^x for x <= 88.7, without a look at larger x (there the result is unspecified): the exp of softmax.
+/// At most 1 ULP (0.990, over every float) on [-86.98, 88.7]; +0 below -86.99, so that no denormal is ever made;
+/// exp(-inf) = +0; exp(+-0) = 1 exactly; NaN stays NaN.
+POSENC_INLINE F32x4 exp_bounded(F32x4 x) { return finish_exp(reduce_exp(x)); }
 
 /// e^x for every x: as exp_bounded, and +inf above 88.7228.
 POSENC_INLINE F32x4 exp(F32x4 x) { return exp_bounded(min(x, splat(exp_constants::kHighest))); }
