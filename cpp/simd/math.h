@@ -1,5 +1,5 @@
-// exp and tanh for four floats, exp for two doubles at a time, and exp and log for one double: own polynomials, the same
-// bits on every back end.
+// exp and tanh for four floats, exp for two doubles at a time, and exp and log for one double: own polynomials, the
+// same bits on every back end.
 #pragma once
 
 #include <cstdint>
