@@ -42,8 +42,8 @@ export interface Model {
 
 const kIrVersion = 8;
 // TensorProto.DataType
-const kFloat = 1;
-const kInt64 = 7;
+export const kFloat = 1;
+export const kInt64 = 7;
 const kBool = 9;
 // AttributeProto.AttributeType
 const kInt = 2;

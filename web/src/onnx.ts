@@ -2,11 +2,22 @@
 // table in it is the core's own numbers, asked for through the same functions that users call; the graph does the rest
 // with operators of the default domain.
 import { type Causal, attention, readCausal, readWindow } from "./attention.js";
-import { bias, relativeIndex } from "./bias.js";
+import { bias } from "./bias.js";
 import { embed } from "./embed.js";
 import { printedShape, refuse, refuseMissing, verbatim } from "./error.js";
 import { info } from "./module.js";
-import { type Attribute, type Initializer, type Model, type Node, type Value, writeModel } from "./onnx-proto.js";
+import {
+  Graph,
+  type Places,
+  type Setup,
+  type Tokens,
+  asTensor,
+  kSubject,
+  spreadOver,
+  zeros,
+} from "./onnx-graph.js";
+import { type Model, type Value, writeModel } from "./onnx-proto.js";
+import { type Operands, affineTerm, copeTerm, valueTables } from "./onnx-relations.js";
 import { readChoice, readFinite, readFlag, readOptions, readPositive, readWhole } from "./options.js";
 import { type Positions, type PositionsLike, countUp, readOrder, readPositions } from "./positions.js";
 import { randomNormal } from "./random.js";
@@ -19,7 +30,7 @@ import {
   readScheme,
   readSchemes,
 } from "./scheme.js";
-import { Tensor, allowedSize, product, readNumbers } from "./tensor.js";
+import { Tensor, allowedSize, readNumbers } from "./tensor.js";
 
 /** Options of {@link toOnnx} for attention: those of `attention`, and the shapes that its arrays would tell. */
 export interface OnnxAttentionOptions {
@@ -57,6 +68,11 @@ export interface OnnxAttentionOptions {
   readonly keyOrder?: PositionsLike;
   /** Adds the input `key_mask`, bool [batch, keys]: true = visible. Default false. */
   readonly keyMask?: boolean;
+  /**
+   * Adds the input `mask` [batch or 1, heads or 1, queries or 1, keys]: `"visible"` of bool, true = visible;
+   * `"additive"` of float32, added to the scores after the bias, -Infinity = masked. Default `"none"`.
+   */
+  readonly mask?: "none" | "visible" | "additive";
   /** Adds the output `weights`, [batch, heads, queries, keys]. Default false. */
   readonly weights?: boolean;
   /** `"heads"`: arrays [batch, heads, tokens, width]. `"packed"`: [batch, tokens, heads * width]. Default `"heads"`. */
@@ -77,7 +93,6 @@ export interface OnnxEmbedOptions {
   readonly mode?: "add" | "concat";
 }
 
-const kSubject = "toOnnx";
 // The oldest that has all operators used here (ScatterElements that adds came with 16): the more runtimes read it.
 const kOpset = 17;
 
@@ -90,8 +105,8 @@ const kOpset = 17;
  * and `out`. Tables are the core's numbers for the positions they are made for; a run with more tokens than `length`
  * fails in the runtime, and never wraps.
  *
- * Errors: `missing-option`, `shape-mismatch`, `wrong-slot`; `unsupported` for relate schemes other than shaw;
- * `too-large` beyond 2 GB, what a protobuf file can hold.
+ * Errors: `missing-option`, `shape-mismatch`, `wrong-slot`; `unsupported` for schemes that the graph cannot say and for
+ * cope without `causal`; `too-large` beyond 2 GB, what a protobuf file can hold.
  */
 export function toOnnx(options: OnnxAttentionOptions | OnnxEmbedOptions): Uint8Array<ArrayBuffer> {
   const isEmbed = typeof options === "object" && options !== null && "embed" in options && options.embed !== undefined;
@@ -111,85 +126,12 @@ export function toOnnx(options: OnnxAttentionOptions | OnnxEmbedOptions): Uint8A
 type Interface = Pick<Model, "name" | "doc" | "inputs" | "outputs">;
 type Given = Readonly<Record<string, unknown>>;
 
-// ---------------------------------------------------------------- graphs
-
-class Graph {
-  readonly nodes: Node[] = [];
-  readonly initializers: Initializer[] = [];
-  readonly #small = new Map<string, string>();
-
-  /** Adds an operation; its output. A word in `inputs` may be empty: an input left out. */
-  add(
-    op: string,
-    inputs: readonly string[],
-    attributes: Readonly<Record<string, Attribute>> = {},
-    name?: string,
-  ): string {
-    const output = name ?? `${op}_${this.nodes.length}`;
-    this.nodes.push({ op, inputs, outputs: [output], attributes });
-    return output;
-  }
-
-  /** A table of the model's own. */
-  table(name: string, data: Initializer["data"], shape: readonly number[]): string {
-    this.initializers.push({ name, data, shape });
-    return name;
-  }
-
-  /** A whole number (shape []) or a list of them, int64. */
-  whole(value: number | readonly number[]): string {
-    const list = typeof value === "number" ? [value] : value;
-    const shape = typeof value === "number" ? [] : [list.length];
-    const name = `int_${list.join("_")}${typeof value === "number" ? "" : "_list"}`;
-    return this.#once(name, () => this.table(name, BigInt64Array.from(list, BigInt), shape));
-  }
-
-  /** A float32 scalar. */
-  real(value: number): string {
-    const name = `float_${value}`;
-    return this.#once(name, () => this.table(name, Float32Array.of(value), []));
-  }
-
-  #once(key: string, make: () => string): string {
-    const known = this.#small.get(key);
-    if (known !== undefined) return known;
-    const name = make();
-    this.#small.set(key, name);
-    return name;
-  }
-
-  /** The length of an axis, a scalar. */
-  lengthOf(value: string, axis: number): string {
-    return this.add("Gather", [this.add("Shape", [value]), this.whole(axis)], { axis: 0 });
-  }
-
-  /** A shape out of lengths: numbers, and [value, axis] for those of arrays. */
-  shape(...parts: readonly (number | readonly [string, number])[]): string {
-    const lists = parts.map((part) =>
-      typeof part === "number"
-        ? this.whole([part])
-        : this.add("Gather", [this.add("Shape", [part[0]]), this.whole([part[1]])], { axis: 0 }),
-    );
-    return this.add("Concat", lists, { axis: 0 });
-  }
-}
-
 function readCount(argument: string, value: unknown, fallback?: number): number {
   const allowed = "a whole number from 1 to 2^31";
   const count = readWhole(kSubject, argument, value, allowed, 2 ** 31, fallback);
   if (count === 0) refuse("out-of-range", kSubject, argument, allowed, count);
   return count;
 }
-
-/** Where tokens stand: counted in the graph up to a length, or given. */
-interface Tokens {
-  readonly positions: Positions;
-  /** The number of tokens as the model's interface says it. */
-  readonly count: number | string;
-}
-
-const asTensor = ({ data, axes, count }: Positions): Tensor =>
-  new Tensor(data, axes === 1 ? [count] : [axes, count], "float64");
 
 // ---------------------------------------------------------------- embeddings
 
@@ -273,28 +215,13 @@ const kKnown = [
   "queryOrder",
   "keyOrder",
   "keyMask",
+  "mask",
   "weights",
   "format",
 ] as const;
 
 // The lowest float32: a row that sees nothing is uniform for a moment, never NaN, and then set to zero.
 const kLowest = -3.4028234663852886e38;
-
-interface Setup {
-  readonly heads: number;
-  readonly kvHeads: number;
-  readonly dim: number;
-  readonly valueDim: number;
-  readonly query: Tokens;
-  readonly key: Tokens;
-  /** Positions are counted in the graph, up to this length; else they are given. */
-  readonly counted: number | undefined;
-  readonly length: number | undefined;
-  readonly causal: Causal;
-  readonly given: Given;
-}
-
-const zeros = (...shape: number[]): Tensor => new Tensor(new Float32Array(product(shape)), shape, "float32");
 
 function readSetup(given: Given): Setup {
   const heads = readCount("heads", given.heads, 1);
@@ -338,12 +265,7 @@ function readSetup(given: Given): Setup {
 
 function attending(graph: Graph, options: unknown): Interface {
   const given = readOptions(kSubject, options, kKnown);
-  for (const slot of ["rotate", "bias", "relate"] as const) {
-    for (const { descriptor } of readSchemes(kSubject, slot, given[slot], slot)) {
-      if (slot !== "relate" || descriptor.name === "shaw") continue;
-      refuse("unsupported", kSubject, slot, "shaw", verbatim(descriptor.name));
-    }
-  }
+  for (const slot of ["rotate", "bias", "relate"] as const) readSchemes(kSubject, slot, given[slot], slot);
   const setup = readSetup(given);
   const { heads, kvHeads, dim, valueDim, counted } = setup;
   const slots = given as Pick<OnnxAttentionOptions, "rotate" | "bias" | "relate" | "scale">;
@@ -354,6 +276,7 @@ function attending(graph: Graph, options: unknown): Interface {
     ...(biasing === undefined ? {} : { bias: biasing }),
     ...(relating === undefined ? {} : { relate: relating }),
     ...(scale === undefined ? {} : { scale }),
+    causal: setup.causal !== false,
     queryPositions: firstOf(setup.query.positions),
     keyPositions: firstOf(setup.query.positions),
   });
@@ -361,6 +284,7 @@ function attending(graph: Graph, options: unknown): Interface {
   const sinks = readSinks(given.sinks, heads);
   const wantsWeights = readFlag(kSubject, "weights", given.weights);
   const wantsKeyMask = readFlag(kSubject, "keyMask", given.keyMask);
+  const maskKind = readChoice(kSubject, "mask", given.mask, ["none", "visible", "additive"], "none");
   const packed = readChoice(kSubject, "format", given.format, ["heads", "packed"], "heads") === "packed";
 
   // From here on [batch, heads, tokens, width].
@@ -413,14 +337,26 @@ function attending(graph: Graph, options: unknown): Interface {
   const factor = scale ?? unitScore(dim);
   let scores = graph.add("Mul", [spread(products, [k, 2]), graph.real(factor)]);
 
-  const tables = relateTables(graph, relating, setup, places);
-  for (const { keys, index } of tables) {
-    if (keys === undefined) continue;
-    const met = graph.add("MatMul", [q, keys]);
-    const at = graph.add("Expand", [index, graph.shape([q, 0], heads, [q, 2], [k, 2])]);
-    const chosen = graph.add("GatherElements", [met, at], { axis: 3 });
-    scores = graph.add("Add", [scores, graph.add("Mul", [chosen, graph.real(factor)])]);
+  let visible = visibility(graph, setup, places);
+  if (wantsKeyMask) {
+    const mask = graph.add("Unsqueeze", ["key_mask", graph.whole([1, 2])]);
+    visible = visible === undefined ? mask : graph.add("And", [visible, mask]);
   }
+  if (maskKind !== "none") {
+    const seen = maskKind === "visible" ? "mask" : graph.add("Greater", ["mask", graph.real(-Infinity)]);
+    visible = visible === undefined ? seen : graph.add("And", [visible, seen]);
+  }
+
+  const relations = relating === undefined ? [] : Array.isArray(relating) ? relating : [relating as RelateScheme];
+  const operands: Operands = { q, k, content: scores, visible, factor: graph.real(factor) };
+  for (const scheme of relations as readonly RelateScheme[]) {
+    const term =
+      scheme.name === "cope"
+        ? copeTerm(graph, scheme, setup, operands)
+        : affineTerm(graph, scheme, setup, places, operands);
+    if (term !== undefined) scores = graph.add("Add", [scores, term]);
+  }
+  const tables = valueTables(graph, relations as readonly RelateScheme[], setup, places);
   if (softcap !== undefined) {
     const cap = graph.real(softcap);
     scores = graph.add("Mul", [graph.add("Tanh", [graph.add("Div", [scores, cap])]), cap]);
@@ -429,10 +365,9 @@ function attending(graph: Graph, options: unknown): Interface {
     scores = graph.add("Add", [scores, biasOf(graph, biasing, setup, places)]);
   }
 
-  let visible = visibility(graph, setup, places);
-  if (wantsKeyMask) {
-    const mask = graph.add("Unsqueeze", ["key_mask", graph.whole([1, 2])]);
-    visible = visible === undefined ? mask : graph.add("And", [visible, mask]);
+  if (maskKind === "additive") {
+    // A sum with -Infinity would be NaN where the score is not finite; what is masked is put aside below.
+    scores = graph.add("Add", [scores, graph.add("Where", [visible!, "mask", graph.real(0)])]);
   }
   if (visible !== undefined) scores = graph.add("Where", [visible, scores, graph.real(kLowest)]);
   let weights: string;
@@ -447,7 +382,6 @@ function attending(graph: Graph, options: unknown): Interface {
 
   let out = spread(graph.add("MatMul", [gather(weights, [k, 2]), v]), valueDim);
   for (const { values, index, rows } of tables) {
-    if (values === undefined) continue;
     const at = graph.add("Expand", [index, graph.shape([q, 0], heads, [q, 2], [k, 2])]);
     const none = graph.add("Expand", [graph.real(0), graph.shape([q, 0], heads, [q, 2], rows)]);
     const gathered = graph.add("ScatterElements", [none, at, weights], { axis: 3, reduction: "add" });
@@ -473,6 +407,15 @@ function attending(graph: Graph, options: unknown): Interface {
       array("k", key, kvHeads, dim),
       array("v", key, kvHeads, valueDim),
       ...(wantsKeyMask ? [{ name: "key_mask", type: "bool", shape: ["batch", key.count] } as const] : []),
+      ...(maskKind === "none"
+        ? []
+        : [
+            {
+              name: "mask",
+              type: maskKind === "visible" ? "bool" : "float32",
+              shape: ["mask_batch", "mask_heads", "mask_queries", key.count],
+            } as const,
+          ]),
     ],
     outputs: [
       array("out", query, heads, valueDim),
@@ -517,16 +460,6 @@ function readSinks(value: unknown, heads: number): Float32Array | undefined {
 }
 
 // ---------------------------------------------------------------- places
-
-interface Places {
-  /** int64 [queries] and [keys]: the token's position, which is its row of a table. */
-  readonly query: string;
-  readonly key: string;
-  /** int64 [queries, keys]: key - query. */
-  readonly offset: string;
-  /** int64 [queries, keys]: the offset's place among -(length - 1) … length - 1. */
-  readonly offsetRow: string;
-}
 
 function countedPlaces(graph: Graph, { causal, counted }: Setup, q: string, k: string): Places {
   const queries = graph.lengthOf(q, 2);
@@ -656,17 +589,6 @@ function rotationTables(
   return { partner, own, other };
 }
 
-// At most `most` of the positions, evenly, the last among them.
-function spreadOver({ data, axes, count }: Positions, most: number): Positions {
-  if (count <= most) return { data, axes, count };
-  const chosen = Array.from({ length: most }, (_, n) => count - 1 - ((n * count) / most - (((n * count) / most) % 1)));
-  const picked = Float64Array.from({ length: axes * most }, (_, n) => {
-    const axis = (n - (n % most)) / most;
-    return data[axis * count + chosen[n % most]!]!;
-  });
-  return { data: picked, axes, count: most };
-}
-
 function dependsOnOffsetOnly(scheme: BiasScheme): boolean {
   const { descriptor } = readScheme(kSubject, "bias", scheme, ["bias"]);
   const claim = descriptor.laws.find(({ law }) => law === "shift_invariant");
@@ -693,64 +615,4 @@ function biasOf(
   const { data, shape } = bias(list, { queries: counted!, keys: counted! });
   const rows = graph.add("Gather", [graph.table("bias", data, shape), places.query], { axis: 1 });
   return graph.add("Gather", [rows, places.key], { axis: 2 });
-}
-
-interface RelateTables {
-  /** [heads or 1, dim, rows]: a^K, ready to meet queries. */
-  readonly keys: string | undefined;
-  /** [heads or 1, rows, valueDim]: a^V. */
-  readonly values: string | undefined;
-  /** int64 [queries, keys]: rows of both. */
-  readonly index: string;
-  readonly rows: number;
-}
-
-function relateTables(
-  graph: Graph,
-  given: RelateScheme | readonly RelateScheme[] | undefined,
-  setup: Setup,
-  places: Places | undefined,
-): readonly RelateTables[] {
-  const list = given === undefined ? [] : Array.isArray(given) ? given : [given];
-  return (list as readonly RelateScheme[]).map((scheme, n) => {
-    const { heads: own } = readScheme(kSubject, "relate", scheme, ["relate"]);
-    const { clip, keys, values } = scheme as unknown as { clip: number; keys: unknown; values: unknown };
-    const heads = own === 0 ? 1 : own;
-    const { dim, valueDim, query, key, counted } = setup;
-    const rows = 2 * clip + 1;
-    const all = asTensor(countUp(0, rows, kSubject, "relate"));
-    const name = `shaw_${n}`;
-    let keyTable: string | undefined;
-    if (keys !== false) {
-      // Unit queries in the middle of 2 clip + 1 keys read the table's columns.
-      const units = zeros(heads, dim, dim);
-      for (let n = 0; n < heads * dim; n++) units.data[n * dim + (n % dim)] = 1;
-      const { trace } = attention(units, zeros(heads, rows, dim), zeros(heads, rows, valueDim), {
-        relate: scheme,
-        scale: 1,
-        queryPositions: new Float64Array(dim).fill(clip),
-        keyPositions: all,
-        trace: true,
-      });
-      keyTable = graph.table(`${name}_keys`, trace!.relate.data, [heads, dim, rows]);
-    }
-    let valueTable: string | undefined;
-    if (values !== false) {
-      // A query that sees one key has its value, zero here, and the table's row.
-      const { out } = attention(zeros(heads, rows, dim), zeros(heads, 1, dim), zeros(heads, 1, valueDim), {
-        relate: scheme,
-        queryPositions: Float64Array.from({ length: rows }, (_, row) => clip - row),
-        keyPositions: [0],
-      });
-      valueTable = graph.table(`${name}_values`, out.data, [heads, rows, valueDim]);
-    }
-    const pairs =
-      places === undefined
-        ? relativeIndex(scheme, { queries: asTensor(query.positions), keys: asTensor(key.positions) })
-        : relativeIndex(scheme, { queries: [counted! - 1], keys: 2 * counted! - 1 });
-    const shape = places === undefined ? pairs.shape : [2 * counted! - 1];
-    const table = graph.table(`${name}_index`, BigInt64Array.from(pairs.data, BigInt), shape);
-    const index = places === undefined ? table : graph.add("Gather", [table, places.offsetRow], { axis: 0 });
-    return { keys: keyTable, values: valueTable, index, rows };
-  });
 }

@@ -13,6 +13,8 @@ import {
   Tensor,
   alibi,
   attention,
+  cope,
+  deberta,
   embed,
   encode,
   fromJSON,
@@ -23,6 +25,7 @@ import {
   shaw,
   sinusoidal,
   tensor,
+  transformerXL,
 } from "../../../web/src/index.js";
 import { type OnnxAttentionOptions, toOnnx } from "../../../web/src/onnx.js";
 import { attend } from "./oracle.js";
@@ -83,20 +86,21 @@ function near(actual: Tensor, expected: Tensor, tolerance = 1e-5): void {
 
 async function same(
   sizes: Sizes,
-  options: Omit<OnnxAttentionOptions, "dim" | "softcap" | "sinks" | "keyMask">,
-  more: { also?: readonly Sizes[]; ours?: AttentionOptions } = {},
+  options: Omit<OnnxAttentionOptions, "dim" | "keyMask">,
+  more: { also?: readonly Sizes[]; ours?: AttentionOptions; mask?: Tensor } = {},
 ): Promise<void> {
   const { heads = 1, kvHeads = heads, dim, valueDim = dim } = sizes;
   const model = await session(toOnnx({ heads, kvHeads, dim, valueDim, ...options, weights: true }));
   for (const each of [sizes, ...(more.also ?? []).map((other) => ({ ...sizes, ...other }))]) {
     const arrays = operands(each);
-    const { format: _, ...ours } = options;
+    const { format: _, mask: __, ...ours } = options;
     const expected = attention(arrays.q!, arrays.k!, arrays.v!, {
       ...(ours as AttentionOptions),
       ...more.ours,
+      ...(more.mask === undefined ? {} : { mask: more.mask }),
       weights: true,
     });
-    const { out, weights } = await run(model, arrays);
+    const { out, weights } = await run(model, { ...arrays, ...(more.mask === undefined ? {} : { mask: more.mask }) });
     near(out!, expected.out);
     near(weights!, expected.weights!, 2e-6);
   }
@@ -187,6 +191,94 @@ describe("attention in ONNX Runtime", () => {
     near(out!, expected.out);
     near(weights!, expected.weights!, 2e-6);
     expect([...out!.data.slice(0, 4)]).toEqual([0, 0, 0, 0]);
+  });
+
+  it("with relations that queries and keys meet: transformerXL with memory, deberta's terms and buckets", async () => {
+    const sizes = { heads: 2, kvHeads: 1, queries: 7, keys: 9, dim: 4, valueDim: 3 };
+    const also = [{ ...sizes, queries: 3, keys: 3 }];
+    const [u, v] = [randomNormal([2, 4], { seed: 1 }), randomNormal([2, 4], { seed: 2 })];
+    const xl = transformerXL({ heads: 2, dim: 4, u, v, wr: randomNormal([6, 8], { seed: 3 }) });
+    await same(sizes, { relate: xl, length: 9, causal: "bottom-right", scale: 0.4 }, { also });
+    await same(sizes, { relate: xl, length: 12, rotate: rope({ dim: 4 }), softcap: 2 }, { also });
+    const queryPositions = [4, 5, 6, 7, 8, 8.5, 1e6];
+    await same(sizes, { relate: xl, queryPositions, keyPositions: [0, 1, 2, 3, 4, 5, 6, 7.25, 1e6 - 1] });
+    for (const buckets of [undefined, 4]) {
+      for (const terms of ["c2p", "p2c", "c2p+p2c"] as const) {
+        for (const p2cRow of ["paper", "code"] as const) {
+          const rows = 2 * (buckets ?? 6);
+          const tables = {
+            ...(terms === "p2c" ? {} : { keys: randomNormal([2, rows, 4], { seed: 4 }) }),
+            ...(terms === "c2p" ? {} : { queries: randomNormal([2, rows, 4], { seed: 5 }) }),
+          };
+          const relate = deberta({
+            heads: 2,
+            dim: 4,
+            span: 6,
+            terms,
+            p2cRow,
+            ...tables,
+            ...(buckets === undefined ? {} : { buckets }),
+          });
+          await same(sizes, { relate, length: 20, scale: 1 / Math.sqrt(12) }, { also: [{ ...sizes, keys: 20 }] });
+          await same(sizes, { relate, queryPositions: [9, 0, 3, 3, 50, 1, 2], keyPositions: 9 });
+        }
+      }
+    }
+    const both = [xl, shaw({ dim: 4, clip: 2, valueDim: 3, seed: 5 })];
+    await same(sizes, { relate: both, length: 12, window: 4, bias: alibi({ heads: 2 }) }, { also });
+  });
+
+  it("counted by cope, whose gates see the turned scores and the masks", async () => {
+    const sizes = { heads: 2, kvHeads: 1, queries: 6, keys: 11, dim: 4, valueDim: 3 };
+    const also = [{ ...sizes, queries: 11, keys: 11 }];
+    const each = cope({ dim: 4, maxPosition: 4, table: randomNormal([2, 4, 4], { seed: 9 }) });
+    const one = cope({ dim: 4, maxPosition: 9, table: randomNormal([9, 4], { seed: 9 }) });
+    for (const relate of [each, one, cope({ dim: 4, maxPosition: 1, seed: 3 })]) {
+      await same(sizes, { relate, length: 12, causal: "bottom-right" }, { also });
+      await same(sizes, { relate, length: 12, causal: "bottom-right", rotate: rope({ dim: 4 }), window: 3 }, { also });
+      const given = { queryPositions: [3, 5, 7, 0, 9, 10], keyPositions: 11, causal: true } as const;
+      await same(sizes, { relate, ...given, scale: 0.2, softcap: 3, bias: alibi({ heads: 2 }) });
+    }
+    const arrays = operands(sizes);
+    const mask = [0, 1].map((b) => Array.from({ length: 11 }, (_, j) => (j + b) % 3 !== 0));
+    const options = { heads: 2, kvHeads: 1, dim: 4, valueDim: 3, relate: one, causal: "bottom-right" } as const;
+    const { out } = await run(toOnnx({ ...options, length: 12, keyMask: true }), { ...arrays, key_mask: tensor(mask) });
+    const { q, k, v } = arrays as Record<"q" | "k" | "v", Tensor>;
+    near(out!, attention(q, k, v, { relate: one, causal: "bottom-right", keyMask: mask }).out);
+    expect(() => toOnnx({ dim: 4, length: 8, relate: one })).toThrow(expect.objectContaining({ code: "unsupported" }));
+  });
+
+  it("masked by pairs, of bool and added, shared or one a head", async () => {
+    const sizes = { heads: 2, queries: 5, keys: 7, dim: 4 };
+    const seen = (...shape: number[]): Tensor => {
+      const x = randomNormal(shape, { seed: 6 });
+      return new Tensor(Uint8Array.from(x.data, (y) => Number(y > -0.3)), shape, "bool");
+    };
+    const added = (...shape: number[]): Tensor => {
+      const x = randomNormal(shape, { seed: 7 });
+      return new Tensor(x.data.map((y) => (y > 0.8 ? -Infinity : y)), shape, "float32");
+    };
+    for (const shape of [
+      [1, 1, 5, 7],
+      [2, 1, 1, 7],
+      [2, 2, 5, 7],
+    ]) {
+      await same(sizes, { length: 8, mask: "visible" }, { mask: seen(...shape) });
+      await same(sizes, { length: 8, mask: "additive", softcap: 2, sinks: [0.5, -1] }, { mask: added(...shape) });
+    }
+    const shut = new Tensor(new Float32Array(35).fill(-Infinity), [1, 1, 5, 7], "float32");
+    await same(sizes, { length: 8, mask: "additive", causal: "bottom-right" }, { mask: shut });
+    const biased = { length: 8, bias: alibi({ heads: 2 }), window: 3 };
+    await same(sizes, { ...biased, mask: "additive" }, { mask: added(1, 1, 5, 7) });
+  });
+
+  it("softcapped and with sinks, as attention has it", async () => {
+    const sizes = { heads: 4, kvHeads: 2, queries: 6, keys: 6, dim: 4 };
+    const also = [{ ...sizes, queries: 3, keys: 5 }];
+    const sinks = [0.5, -2, 0, 7];
+    await same(sizes, { length: 8, softcap: 0.7, bias: alibi({ heads: 4 }), causal: "top-left" }, { also });
+    await same(sizes, { length: 8, sinks, rotate: rope({ dim: 4 }), window: 2 }, { also });
+    await same(sizes, { length: 8, sinks, softcap: 1.5, relate: shaw({ dim: 4, clip: 2, seed: 1 }) }, { also });
   });
 
   it("softcapped and with sinks, as the equations have it", async () => {
@@ -325,26 +417,24 @@ describe("the catalogue in ONNX Runtime", () => {
   it.each(pairs)("%s, counted and at positions of one axis and two", async (name) => {
     const scheme = find(name);
     const slots = { [scheme.slot]: scheme };
-    if (scheme.slot === "relate" && name !== "shaw") {
-      expect(() => toOnnx({ dim: 8, heads: 2, length: 9, ...slots })).toThrow(/shaw/);
-      return;
-    }
+    const backwards = name === "cope";
     const also = [{ ...sizes, queries: 12, keys: 12 }];
-    await same(sizes, { ...slots, length: 12 }, { also, ours: { length: 12 } });
+    const causal = backwards ? "top-left" : false;
+    await same(sizes, { ...slots, length: 12, causal }, { also, ours: { length: 12 } });
     await same(sizes, { ...slots, length: 12, causal: "bottom-right" }, { ours: { length: 12 } });
     const one = [4, 1, 0, 9, 9, 2, 3, 8, 5];
-    await same(sizes, { ...slots, queryPositions: one, keyPositions: 9 });
+    await same(sizes, { ...slots, queryPositions: one, keyPositions: 9, causal: backwards });
     const two = { queryPositions: grid(3, 3), keyPositions: grid(3, 3) };
     const arrays = operands(sizes);
     let takes = true;
     try {
-      attention(arrays.q!, arrays.k!, arrays.v!, { ...slots, ...two });
+      attention(arrays.q!, arrays.k!, arrays.v!, { ...slots, ...two, causal: backwards });
     } catch (error) {
       expect((error as PosencError).code).toBe("shape-mismatch");
       takes = false;
     }
-    if (takes) await same(sizes, { ...slots, ...two });
-    else expect(() => toOnnx({ dim: 8, heads: 2, ...slots, ...two })).toThrow(PosencError);
+    if (takes) await same(sizes, { ...slots, ...two, causal: backwards });
+    else expect(() => toOnnx({ dim: 8, heads: 2, ...slots, ...two, causal: backwards })).toThrow(PosencError);
   });
 
   it.each(of("embed"))("%s, to the bit", async (name) => {
