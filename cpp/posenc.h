@@ -3,6 +3,7 @@
 
 #include "analysis/metrics.h"
 #include "attention/attention.h"
+#include "attention/multi_head.h"
 #include "core/positions.h"
 #include "core/status.h"
 #include "kernels/normal.h"

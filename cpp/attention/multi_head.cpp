@@ -1,0 +1,116 @@
+#include "attention/multi_head.h"
+
+#include <cstring>
+
+#include "attention/buffer.h"
+#include "kernels/product.h"
+#include "kernels/row_addition.h"
+#include "kernels/scan.h"
+
+namespace posenc {
+
+namespace {
+
+constexpr char kSubject[] = "multiHeadAttention";
+
+double real(std::size_t n) { return static_cast<double>(n); }
+
+struct Operand {
+  const char* name;
+  const float* data;
+  std::size_t rows, columns;
+};
+
+Status check_finite(const Operand& operand, bool allowed, bool& all_finite) {
+  const std::size_t size = operand.rows * operand.columns;
+  if (operand.data == nullptr || scan_numbers(operand.data, size).finite) return ok();
+  all_finite = false;
+  if (allowed) return ok();
+  std::size_t at = 0;
+  while (operand.data[at] - operand.data[at] == 0) ++at;
+  return refuse(Code::kNotFinite, kSubject, operand.name, "finite numbers",
+                to_text(operand.data[at]) + " at row " + to_text(real(at / operand.columns)) + ", column " +
+                    to_text(real(at % operand.columns)));
+}
+
+// x (B, tokens, width)  W (width, heads columns) -> (B, heads, tokens, columns)
+void project(const float* x, std::size_t batch, std::size_t tokens, std::size_t width, const Projection& projection,
+             std::size_t heads, std::size_t columns, float* scratch, float* out) {
+  const std::size_t stride = heads * columns;
+  for (std::size_t b = 0; b < batch; ++b, x += tokens * width) {
+    for (std::size_t h = 0; h < heads; ++h, out += tokens * columns) {
+      product({x, width}, {projection.weights + h * columns, stride}, tokens, width, columns, out, columns, scratch);
+      if (projection.bias != nullptr) add_row(projection.bias + h * columns, tokens, columns, out, columns);
+    }
+  }
+}
+
+}  // namespace
+
+Status multi_head_attention(const MultiHeadCall& call) {
+  AttentionCall inner = call.attention;
+  const std::size_t batch = inner.batch, heads = inner.heads, kv_heads = inner.kv_heads;
+  const std::size_t queries = inner.queries, keys = inner.keys, d = inner.width, dv = inner.value_width;
+  const bool crossed = call.context != nullptr;
+  if (!crossed && keys != queries) {
+    return refuse(Code::kShapeMismatch, kSubject, "context", "given where keys are other tokens than x", "none");
+  }
+  const float* const context = crossed ? call.context : call.x;
+  const std::size_t context_width = crossed ? call.context_width : call.x_width;
+  const std::size_t joined_width = heads * dv;
+  bool finite = true;
+  for (const Operand& operand : {Operand{"x", call.x, batch * queries, call.x_width},
+                                 {"context", call.context, batch * keys, context_width},
+                                 {"wq", call.query.weights, call.x_width, heads * d},
+                                 {"wk", call.key.weights, context_width, kv_heads * d},
+                                 {"wv", call.value.weights, context_width, kv_heads * dv},
+                                 {"wo", call.output.weights, joined_width, call.out_width},
+                                 {"bq", call.query.bias, 1, heads * d},
+                                 {"bk", call.key.bias, 1, kv_heads * d},
+                                 {"bv", call.value.bias, 1, kv_heads * dv},
+                                 {"bo", call.output.bias, 1, call.out_width}}) {
+    if (Status status = check_finite(operand, inner.allow_non_finite, finite); !status.ok()) return status;
+  }
+
+  const std::size_t tall = queries < keys ? keys : queries;
+  const std::size_t deep = call.x_width < context_width ? context_width : call.x_width;
+  const std::size_t inward = product_scratch(tall, deep, d < dv ? dv : d);
+  const std::size_t outward = product_scratch(queries, joined_width, call.out_width);
+  Buffer<float> q, k, v, o, joined, scratch;
+  const double tokens = real(batch) * real(queries), key_tokens = real(batch) * real(keys);
+  if (!q.allocate(tokens * real(heads * d)) || !k.allocate(key_tokens * real(kv_heads * d)) ||
+      !v.allocate(key_tokens * real(kv_heads * dv)) || !o.allocate(tokens * real(joined_width)) ||
+      !joined.allocate(real(queries) * real(joined_width)) ||
+      !scratch.allocate(real(inward < outward ? outward : inward))) {
+    return refuse(Code::kOutOfMemory, kSubject, "x", "small enough for the memory at hand",
+                  to_text(real(queries)) + " tokens and " + to_text(real(keys)) + " keys");
+  }
+  project(call.x, batch, queries, call.x_width, call.query, heads, d, scratch.get(), q.get());
+  project(context, batch, keys, context_width, call.key, kv_heads, d, scratch.get(), k.get());
+  project(context, batch, keys, context_width, call.value, kv_heads, dv, scratch.get(), v.get());
+  inner.q = q.get(), inner.k = k.get(), inner.v = v.get(), inner.out = o.get();
+  if (Status status = attention(inner); !status.ok()) return status;
+
+  const float* from = o.get();
+  for (std::size_t b = 0; b < batch; ++b) {
+    for (std::size_t h = 0; h < heads; ++h) {
+      for (std::size_t i = 0; i < queries; ++i, from += dv) {
+        std::memcpy(joined.get() + i * joined_width + h * dv, from, dv * sizeof(float));
+      }
+    }
+    float* const out = call.out + b * queries * call.out_width;
+    product({joined.get(), joined_width}, {call.output.weights, call.out_width}, queries, joined_width,
+            call.out_width, out, call.out_width, scratch.get());
+    if (call.output.bias != nullptr) add_row(call.output.bias, queries, call.out_width, out, call.out_width);
+  }
+  const std::size_t size = batch * queries * call.out_width;
+  if (scan_numbers(call.out, size).finite) return ok();
+  if (finite) {
+    return refuse(Code::kOutOfRange, kSubject, "wo", "small enough for its products to stay within float32",
+                  "one that overflows");
+  }
+  make_nan_plain(call.out, size);
+  return ok();
+}
+
+}  // namespace posenc
