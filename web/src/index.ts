@@ -45,7 +45,14 @@ export { type ConvertLayoutOptions, type RotateOptions, convertLayout, rotate } 
 export { type LayoutCheck, type LayoutCheckOptions, type LayoutFinding, layoutCheck } from "./layout-check.js";
 export { type BiasOptions, type RelativeIndexOptions, bias, relativeIndex } from "./bias.js";
 export { type Frequencies, type FrequenciesOptions, frequencies } from "./frequencies.js";
-export { type AttentionOptions, type AttentionResult, type AttentionTrace, attention } from "./attention.js";
+export {
+  type AttentionOptions,
+  type AttentionResult,
+  type AttentionTrace,
+  type NestedBooleans,
+  attention,
+} from "./attention.js";
+export { type MultiHeadAttentionOptions, multiHeadAttention } from "./multi-head.js";
 export { type AttentionDistanceOptions, type EntropyOptions, attentionDistance, entropy } from "./analysis.js";
 export { type RandomNormalOptions, randomNormal } from "./random.js";
 export { type DecayBoundOptions, type KernelOptions, decayBound, kernel } from "./analysis/kernel.js";

@@ -601,19 +601,35 @@ export class Frame {
     return { head: true, offset };
   }
 
-  /** Runs the call of calls.def with its fields given by name; a refusal by the core is thrown as PosencError. */
-  run(name: string, values: Readonly<Record<string, FieldValue>>): this {
-    for (const { array, argument, count } of this.#inputs) this.#refuseShrunk(array, argument, count);
-    const running = current(this.#part);
-    const call = running.calls.get(name);
+  /** The block of a call, for another call that reads it. */
+  block(name: string, values: Readonly<Record<string, FieldValue>>): Place {
+    const offset = this.#cells.length * 8;
+    this.#pushFields(this.#call(current(this.#part), name), name, values);
+    return { head: true, offset };
+  }
+
+  #call({ calls }: Running, name: string): CallLayout {
+    const call = calls.get(name);
     if (call === undefined) throw internal(this.#subject, `the module has no call ${name}`);
-    this.#fields = call.fields;
-    this.#block = this.#cells.length * 8;
-    for (const field of call.fields) {
+    return call;
+  }
+
+  #pushFields({ fields }: CallLayout, name: string, values: Readonly<Record<string, FieldValue>>): void {
+    for (const field of fields) {
       const value = values[field];
       if (value === undefined && !(field in values)) throw internal(this.#subject, `${name} needs ${field}`);
       this.#push(value);
     }
+  }
+
+  /** Runs the call of calls.def with its fields given by name; a refusal by the core is thrown as PosencError. */
+  run(name: string, values: Readonly<Record<string, FieldValue>>): this {
+    for (const { array, argument, count } of this.#inputs) this.#refuseShrunk(array, argument, count);
+    const running = current(this.#part);
+    const call = this.#call(running, name);
+    this.#fields = call.fields;
+    this.#block = this.#cells.length * 8;
+    this.#pushFields(call, name, values);
     const count = this.#cells.length;
     const dataAt = Math.ceil(count / 2) * 16;
     const base = reserve(running, this.#subject, dataAt + this.#dataBytes);

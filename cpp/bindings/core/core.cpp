@@ -9,6 +9,7 @@
 
 #include "analysis/metrics.h"
 #include "attention/attention.h"
+#include "attention/multi_head.h"
 #include "bindings/blocks.h"
 #include "core/shared.h"
 #include "core/status.h"
@@ -186,14 +187,19 @@ Status run(frequency_parts_block& b) {
   return ok();
 }
 
-Status run(attention_block& b) {
+namespace {
+
+struct Slots {
   Schemes<Rotate> rotate;
   Schemes<Bias> bias;
   Schemes<Relate> relate;
-  if (Status status = rotate.read(b.rotate); !status.ok()) return status;
-  if (Status status = bias.read(b.bias); !status.ok()) return status;
-  if (Status status = relate.read(b.relate); !status.ok()) return status;
-  AttentionCall call;
+};
+
+// What a block asks for; the slots must outlive the call.
+Status read(const attention_block& b, Slots& slots, AttentionCall& call) {
+  if (Status status = slots.rotate.read(b.rotate); !status.ok()) return status;
+  if (Status status = slots.bias.read(b.bias); !status.ok()) return status;
+  if (Status status = slots.relate.read(b.relate); !status.ok()) return status;
   call.q = at<const float>(b.q);
   call.k = at<const float>(b.k);
   call.v = at<const float>(b.v);
@@ -211,9 +217,9 @@ Status run(attention_block& b) {
                 .relate = at<float>(b.trace_relate), .bias = at<float>(b.trace_bias),
                 .scores = at<float>(b.trace_scores), .masked = at<std::uint8_t>(b.trace_masked),
                 .capped = at<float>(b.trace_capped)};
-  call.rotate = rotate.list;
-  call.bias = bias.list;
-  call.relate = relate.list;
+  call.rotate = slots.rotate.list;
+  call.bias = slots.bias.list;
+  call.relate = slots.relate.list;
   call.query_positions = positions(b.query_positions, b.query_axes, b.queries);
   call.key_positions = positions(b.key_positions, b.key_axes, b.keys);
   call.query_order = at<const double>(b.query_order);
@@ -232,7 +238,36 @@ Status run(attention_block& b) {
   call.softcap = b.softcap;
   call.sinks = at<const float>(b.sinks);
   call.allow_non_finite = flag(b.allow_non_finite);
+  return ok();
+}
+
+}  // namespace
+
+Status run(attention_block& b) {
+  Slots slots;
+  AttentionCall call;
+  if (Status status = read(b, slots, call); !status.ok()) return status;
   return attention(call);
+}
+
+Status run(multi_head_block& b) {
+  Slots slots;
+  MultiHeadCall call;
+  if (Status status = read(*at<const attention_block>(b.attention), slots, call.attention); !status.ok()) return status;
+  const auto projection = [](double weights, double bias) {
+    return Projection{at<const float>(weights), at<const float>(bias)};
+  };
+  call.x = at<const float>(b.x);
+  call.context = at<const float>(b.context);
+  call.x_width = count(b.x_width);
+  call.context_width = count(b.context_width);
+  call.out_width = count(b.out_width);
+  call.query = projection(b.wq, b.bq);
+  call.key = projection(b.wk, b.bk);
+  call.value = projection(b.wv, b.bv);
+  call.output = projection(b.wo, b.bo);
+  call.out = at<float>(b.out);
+  return multi_head_attention(call);
 }
 
 Status run(random_normal_block& b) {

@@ -20,6 +20,7 @@ type Kind =
   | "relate"
   | "out"
   | "mask"
+  | "pairs"
   | "shape"
   | "list"
   | "window"
@@ -197,6 +198,17 @@ const kBad: Record<Kind, readonly Bad[]> = {
     ["the wrong size", () => Array(7).fill(true), "shape-mismatch"],
     ["a BigInt64Array", () => BigInt64Array.of(1n), "not-a-number"],
   ],
+  pairs: [
+    ...kNoArray,
+    ["a two among bytes", () => Uint8Array.of(2), "out-of-range"],
+    ["integers", () => Int32Array.of(1), "not-a-number"],
+    ["NaN inside", () => [NaN], "not-finite"],
+    ["Infinity inside", () => [Infinity], "not-finite"],
+    ["strings inside", () => ["yes"], "not-a-number"],
+    ["the wrong size", () => Array(7).fill(true), "shape-mismatch"],
+    ["a BigInt64Array", () => BigInt64Array.of(1n), "not-a-number"],
+    ["a detached array", () => detached(Float32Array.of(1)), "detached"],
+  ],
   shape: [
     ...kNumber.filter(([what]) => what !== "an array" && what !== "a number past 2^53"),
     ["negative", () => [-1], "out-of-range"],
@@ -254,6 +266,7 @@ interface Entry {
 }
 
 const x = tensor([[1, 2, 3, 4]]);
+const square = tensor(Float32Array.from({ length: 16 }, (_, n) => n % 5), [4, 4]);
 const kEntries: Record<string, Entry> = {
   encode: {
     args: { scheme: [kMade.embed(), "embed"], positions: [[0], "positions"] },
@@ -328,6 +341,9 @@ const kEntries: Record<string, Entry> = {
       prefixLength: [1, "whole"],
       keyMask: [[true], "mask"],
       keyLengths: [[1], "list"],
+      mask: [[[true]], "pairs"],
+      softcap: [2, "positive"],
+      sinks: [[1], "data"],
       scale: [1, "number"],
       queryPositions: [[0], "positions"],
       keyPositions: [[0], "positions"],
@@ -340,6 +356,30 @@ const kEntries: Record<string, Entry> = {
       out: [new Float32Array(4), "out"],
     },
     missing: ["q", "k", "v"],
+  },
+  multiHeadAttention: {
+    args: { x: [x, "data"] },
+    options: {
+      wq: [square, "data"],
+      wk: [square, "data"],
+      wv: [square, "data"],
+      wo: [square, "data"],
+      bq: [[1, 2, 3, 4], "data"],
+      bk: [[1, 2, 3, 4], "data"],
+      bv: [[1, 2, 3, 4], "data"],
+      bo: [[1, 2, 3, 4], "data"],
+      heads: [1, "whole"],
+      kvHeads: [1, "whole"],
+      context: [x, "data"],
+      embed: [kMade.embed(), "embed"],
+      rotate: [kMade.rotate(), "rotate"],
+      mask: [[[true]], "pairs"],
+      softcap: [2, "positive"],
+      sinks: [[1], "data"],
+      weights: [true, "flag"],
+      out: [new Float32Array(4), "out"],
+    },
+    missing: ["x", "wq", "wk", "wv", "wo", "heads"],
   },
   entropy: { args: { weights: [[[0.5, 0.5]], "data"] }, options: { base: [2, "positive"] }, missing: ["weights"] },
   attentionDistance: {
