@@ -176,7 +176,8 @@ function embedAll(given: Given, tokens: ReadArray, places: Positions, allowNonFi
   if (readSchemes(kSubject, "embed", given.embed, "embed").length === 0) return data;
   const { axes, count } = places;
   const positions = axes === 1 ? places.data : tensor(places.data, [axes, count], "float64");
-  const options = { positions, allowNonFinite, ...(given.length === undefined ? {} : { length: given.length as number }) };
+  const length = given.length === undefined ? {} : { length: given.length as number };
+  const options = { positions, allowNonFinite, ...length };
   let sum: Tensor<"float32"> = float32Tensor(data, tokens.shape);
   for (const scheme of [given.embed].flat() as EmbedScheme[]) sum = embed(sum, scheme, options);
   return sum.data;

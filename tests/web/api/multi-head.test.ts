@@ -19,7 +19,8 @@ import { type Matrix, attend, gap, matrix } from "./oracle.js";
 
 const times = (a: Matrix, b: Matrix, bias?: readonly number[]): number[][] =>
   a.map((row) => b[0]!.map((_, j) => row.reduce((sum, x, c) => sum + x * b[c]![j]!, bias?.[j] ?? 0)));
-const columns = (m: Matrix, first: number, count: number): number[][] => m.map((row) => row.slice(first, first + count));
+const columns = (m: Matrix, first: number, count: number): number[][] =>
+  m.map((row) => row.slice(first, first + count));
 const rows = (t: Tensor): number[][] => t.tolist() as number[][];
 
 describe("multiHeadAttention", () => {
