@@ -519,7 +519,9 @@ class Run {
     const MaskRows rows{step[2], step[3], group.live};
     std::uint8_t* lanes = lanes_.get();
     if (mask.seen != nullptr) hide_unseen(mask.seen + at, rows, block.count, lanes);
-    if (mask.added != nullptr) hide_infinite(mask.added + at, rows, block.count, lanes, mask_tile_.get());
+    if (mask.added != nullptr) {
+      hide_infinite(mask.added + at, rows, block.count, operands_.inputs_finite, lanes, mask_tile_.get());
+    }
     first = block.count, last = 0;
     bool all = true;
     for (std::size_t j = 0; j < block.count; ++j) {

@@ -46,10 +46,12 @@ void hide_unseen(const std::uint8_t* seen, const MaskRows& at, std::size_t keys,
   }
 }
 
-void hide_infinite(const float* added, const MaskRows& at, std::size_t keys, std::uint8_t* lanes, float* tile) {
+void hide_infinite(const float* added, const MaskRows& at, std::size_t keys, bool plain, std::uint8_t* lanes,
+                   float* tile) {
   // added (rows, keys) -> tile (keys, 8)  lanes (keys)
   if (at.key_step != 0) {
-    pack_lanes(added, at.row_step, at.rows, keys, 1.0f, tile);
+    const float largest = pack_lanes(added, at.row_step, at.rows, keys, 1.0f, tile);
+    if (plain && largest < kInfinity) return;
   } else {
     for (std::size_t i = 0; i < 8 * keys; ++i) tile[i] = added[start_of(at, static_cast<int>(i % 8))];
   }
