@@ -1,12 +1,15 @@
 #include "attention/visibility.h"
 
+#include <cstring>
+
 namespace posenc {
 
 void Visibility::describe(KeyBlock& block) const {
   block.least_order = block.largest_order = key_order[block.first];
-  block.some_allowed = false, block.all_allowed = true;
+  block.some_allowed = false, block.all_allowed = block.rising = true;
   for (std::size_t j = block.first; j < block.first + block.count; ++j) {
     const double order = key_order[j];
+    block.rising = block.rising && (j == block.first || key_order[j - 1] <= order);
     block.least_order = order < block.least_order ? order : block.least_order;
     block.largest_order = block.largest_order < order ? order : block.largest_order;
     const bool may = allowed(j);
@@ -39,8 +42,72 @@ Visibility::Extent Visibility::extent(const QueryBlock& queries, const KeyBlock&
   return Extent::kSome;
 }
 
+namespace {
+
+// The first of 0 .. count - 1 that does not hold, for what holds up to some point.
+template <class Holds>
+std::size_t first_that_fails(std::size_t count, Holds holds) {
+  std::size_t low = 0;
+  while (count != 0) {
+    const std::size_t half = count / 2;
+    if (holds(low + half)) {
+      low += half + 1, count -= half + 1;
+    } else {
+      count = half;
+    }
+  }
+  return low;
+}
+
+}  // namespace
+
+// Each lane sees one run of keys, beside the prefix: its ends are searched for.
+void Visibility::rising_rows(const QueryBlock& queries, const KeyBlock& keys, std::uint8_t* lanes, std::size_t& first,
+                             std::size_t& last) const {
+  const double* const order = key_order + keys.first;
+  std::size_t from[kLanes], to[kLanes], common_first = 0, common_last = keys.count;
+  first = keys.count, last = 0;
+  for (int l = 0; l < kLanes; ++l) {
+    const double query = queries.order[l];
+    from[l] = first_that_fails(keys.count, [&](std::size_t j) { return query - order[j] > window_left; });
+    to[l] = first_that_fails(
+        keys.count, [&](std::size_t j) { return (!causal || order[j] <= query) && order[j] - query <= window_right; });
+    if (from[l] < to[l]) {
+      first = from[l] < first ? from[l] : first;
+      last = last < to[l] ? to[l] : last;
+    }
+    common_first = common_first < from[l] ? from[l] : common_first;
+    common_last = to[l] < common_last ? to[l] : common_last;
+  }
+  if (common_first >= common_last) common_first = common_last = keys.count;
+  std::memset(lanes, 0, keys.count);
+  for (int l = 0; l < kLanes; ++l) {
+    const auto bit = static_cast<std::uint8_t>(1 << l);
+    for (std::size_t j = from[l]; j < to[l] && j < common_first; ++j)
+      lanes[j] = static_cast<std::uint8_t>(lanes[j] | bit);
+    for (std::size_t j = from[l] < common_last ? common_last : from[l]; j < to[l]; ++j) {
+      lanes[j] = static_cast<std::uint8_t>(lanes[j] | bit);
+    }
+  }
+  std::memset(lanes + common_first, 0xff, common_last - common_first);
+  if (static_cast<double>(keys.first) < prefix_length) {
+    const double length = prefix_length - static_cast<double>(keys.first);
+    std::size_t prefix = 0;
+    while (prefix < keys.count && static_cast<double>(prefix) < length) ++prefix;
+    std::memset(lanes, 0xff, prefix);
+    first = 0;
+    last = last < prefix ? prefix : last;
+  }
+  if (keys.all_allowed) return;
+  for (std::size_t j = first; j < last; ++j) lanes[j] = allowed(keys.first + j) ? lanes[j] : std::uint8_t{0};
+  while (last > first && lanes[last - 1] == 0) --last;
+  while (first < last && lanes[first] == 0) ++first;
+  if (first == last) first = keys.count, last = 0;
+}
+
 void Visibility::rows(const QueryBlock& queries, const KeyBlock& keys, std::uint8_t* lanes, std::size_t& first,
                       std::size_t& last) const {
+  if (keys.rising) return rising_rows(queries, keys, lanes, first, last);
   first = keys.count, last = 0;
   for (std::size_t j = 0; j < keys.count; ++j) {
     const std::size_t key = keys.first + j;

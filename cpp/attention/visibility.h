@@ -13,6 +13,7 @@ struct KeyBlock {
   std::size_t first = 0, count = 0;
   double least_order = 0, largest_order = 0;
   bool some_allowed = true, all_allowed = true;  // by key mask and key lengths
+  bool rising = false;                           // no key comes before its predecessor in order
 };
 
 // Up to kLanes queries; lanes past `live` repeat the last.
@@ -46,6 +47,8 @@ class Visibility {
             std::size_t& last) const;
 
  private:
+  void rising_rows(const QueryBlock& queries, const KeyBlock& keys, std::uint8_t* lanes, std::size_t& first,
+                   std::size_t& last) const;
   bool allowed(std::size_t key) const {
     return static_cast<double>(key) < key_length && (key_mask == nullptr || key_mask[key] != 0);
   }

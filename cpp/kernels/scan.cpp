@@ -13,7 +13,16 @@ using namespace simd;
 Scan scan_numbers(const float* x, std::size_t n) {
   // x (n)
   F32x4 magnitude = splat(0.0f), faults = splat(0.0f);  // x - x is NaN where x is NaN or Inf, else +0
+  F32x4 other_magnitude = magnitude, more_faults = faults;
   std::size_t i = 0;
+  for (; i + 16 <= n; i += 16) {
+    const F32x4 a = load(x + i), b = load(x + i + 4), c = load(x + i + 8), d = load(x + i + 12);
+    magnitude = max(magnitude, max(abs(a), abs(b)));
+    other_magnitude = max(other_magnitude, max(abs(c), abs(d)));
+    faults = faults + ((a - a) + (b - b));
+    more_faults = more_faults + ((c - c) + (d - d));
+  }
+  magnitude = max(magnitude, other_magnitude), faults = faults + more_faults;
   for (; i + 4 <= n; i += 4) {
     const F32x4 a = load(x + i);
     magnitude = max(magnitude, abs(a));

@@ -1,6 +1,7 @@
 // What is said of a whole tile must be true of each of its pairs; ordinary sequences must be decided without looking.
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <limits>
 #include <vector>
 
@@ -58,6 +59,10 @@ TEST_CASE("extents and rows tell the truth") {
       sides.keys.push_back(scattered ? numbers.unit() * 40 : static_cast<double>(j));
     for (std::size_t i = 0; i < queries; ++i) {
       sides.queries.push_back(scattered ? numbers.unit() * 40 : static_cast<double>(i + numbers.below(3)) + 100);
+    }
+    if (numbers.below(2) != 0) std::sort(sides.keys.begin(), sides.keys.end());
+    if (numbers.below(4) == 0) {  // tied orders
+      for (double& order : sides.keys) order = static_cast<double>(static_cast<int>(order / 4));
     }
     if (numbers.below(3) == 0) {
       for (std::size_t j = 0; j < keys; ++j) sides.mask.push_back(static_cast<std::uint8_t>(numbers.below(2)));
