@@ -16,6 +16,8 @@ void Visibility::describe(KeyBlock& block) const {
     block.some_allowed = block.some_allowed || may;
     block.all_allowed = block.all_allowed && may;
   }
+  const double span = block.largest_order - block.least_order;
+  block.density = span > 0 ? static_cast<double>(block.count - 1) / span : 0;
 }
 
 void Visibility::describe(QueryBlock& block) const {
@@ -44,19 +46,14 @@ Visibility::Extent Visibility::extent(const QueryBlock& queries, const KeyBlock&
 
 namespace {
 
-// The first of 0 .. count - 1 that does not hold, for what holds up to some point.
+// The first of 0 .. count - 1 that does not hold, for what holds up to some point; looked for from `guess` on, which
+// evenly spaced orders hit (a binary search takes as long as a tile of scores: its branches cannot be foreseen).
 template <class Holds>
-std::size_t first_that_fails(std::size_t count, Holds holds) {
-  std::size_t low = 0;
-  while (count != 0) {
-    const std::size_t half = count / 2;
-    if (holds(low + half)) {
-      low += half + 1, count -= half + 1;
-    } else {
-      count = half;
-    }
-  }
-  return low;
+std::size_t first_that_fails(std::size_t count, double guess, Holds holds) {
+  std::size_t at = !(guess > 0) ? 0 : guess < static_cast<double>(count) ? static_cast<std::size_t>(guess) : count;
+  while (at < count && holds(at)) ++at;
+  while (at != 0 && !holds(at - 1)) --at;
+  return at;
 }
 
 }  // namespace
@@ -69,9 +66,12 @@ void Visibility::rising_rows(const QueryBlock& queries, const KeyBlock& keys, st
   first = keys.count, last = 0;
   for (int l = 0; l < kLanes; ++l) {
     const double query = queries.order[l];
-    from[l] = first_that_fails(keys.count, [&](std::size_t j) { return query - order[j] > window_left; });
-    to[l] = first_that_fails(
-        keys.count, [&](std::size_t j) { return (!causal || order[j] <= query) && order[j] - query <= window_right; });
+    const double ahead = causal && window_right > 0 ? 0 : window_right;
+    from[l] = first_that_fails(keys.count, (query - window_left - order[0]) * keys.density,
+                               [&](std::size_t j) { return query - order[j] > window_left; });
+    to[l] = first_that_fails(keys.count, (query + ahead - order[0]) * keys.density + 1, [&](std::size_t j) {
+      return (!causal || order[j] <= query) && order[j] - query <= window_right;
+    });
     if (from[l] < to[l]) {
       first = from[l] < first ? from[l] : first;
       last = last < to[l] ? to[l] : last;

@@ -14,6 +14,7 @@ struct KeyBlock {
   double least_order = 0, largest_order = 0;
   bool some_allowed = true, all_allowed = true;  // by key mask and key lengths
   bool rising = false;                           // no key comes before its predecessor in order
+  double density = 0;                            // keys per unit of order, on average
 };
 
 // Up to kLanes queries; lanes past `live` repeat the last.
