@@ -435,14 +435,16 @@ export function readCausal(value: unknown): Causal {
   refuse("unknown-choice", kSubject, "causal", 'true, false, "top-left" or "bottom-right"', value);
 }
 
-interface Places {
+/** Where queries and keys stand, and what causality compares. */
+export interface Places {
   readonly query: Positions;
   readonly key: Positions;
   readonly queryOrder: Float64Array | undefined;
   readonly keyOrder: Float64Array | undefined;
 }
 
-function readPlaces(given: Given, queries: number, keys: number, causal: Causal): Places {
+/** @internal */
+export function readPlaces(given: Given, queries: number, keys: number, causal: Causal): Places {
   const side = (argument: "queryPositions" | "keyPositions", count: number, first: number): Positions => {
     if (given[argument] === undefined) return countUp(first, count, kSubject, argument);
     const positions = readPositions(kSubject, argument, given[argument]);

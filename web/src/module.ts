@@ -67,6 +67,7 @@ interface Instance extends Functions {
 // A way to a fresh instance, kept because a trap or an exhausted memory leaves an instance unusable.
 interface Source {
   readonly backend: Backend;
+  readonly module?: WebAssembly.Module;
   make(): Instance;
 }
 
@@ -108,6 +109,7 @@ export class Part {
 }
 
 const parts = new Set<Part>();
+let handedTexts: { readonly [option in Part["option"]]?: string } = {};
 const core = new Part("wasm", "posenc.wasm", () => wasmBase64);
 let schemes: readonly CatalogueEntry[] | undefined; // of the core, read once
 let settings: InitOptions = {};
@@ -115,7 +117,8 @@ let loading: Promise<void> | undefined;
 
 // Read while the classic script is evaluated: later there is no current script.
 const classic = typeof POSENC_CLASSIC !== "undefined" && POSENC_CLASSIC === true;
-const ownScript =
+/** The address of the classic script; undefined elsewhere, and where the script stands in the page itself. */
+export const ownScript =
   classic && typeof document !== "undefined" ? (document.currentScript as HTMLScriptElement | null)?.src : undefined;
 
 /**
@@ -183,6 +186,46 @@ export function schemeIndex(slot: string, name: string): number {
   return index;
 }
 
+/** What another thread needs to run the modules that run here, without their bytes being carried twice. */
+export interface Handed {
+  readonly settings: InitOptions;
+  /** Modules packed and in base64. */
+  readonly texts: { readonly [option in Part["option"]]?: string };
+}
+
+/**
+ * Gathers it. Compiled modules go over as they are where messages can hold them (`compiled`); `fallbackUrl` is where
+ * the plain-JavaScript build lies, if init() was not told.
+ */
+export function handOver(compiled: boolean, fallbackUrl: string | undefined): Handed {
+  const { backend } = settings;
+  const place = settings.fallbackUrl ?? (classic ? classicFallback() : fallbackUrl);
+  const modules: { [option in Part["option"]]?: WasmSource } = {};
+  const texts: { [option in Part["option"]]?: string } = {};
+  for (const part of parts) {
+    const module = compiled ? part.source?.module : undefined;
+    const own = module ?? settings[part.option];
+    const text = packedText(part);
+    if (own !== undefined && (compiled || !isModule(own))) modules[part.option] = own;
+    else if (text !== undefined) texts[part.option] = text;
+  }
+  const base = typeof document === "undefined" ? undefined : document.baseURI;
+  return {
+    settings: {
+      ...(backend === undefined ? {} : { backend }),
+      ...modules,
+      ...(place === undefined ? {} : { fallbackUrl: new URL(String(place), base).href }),
+    },
+    texts,
+  };
+}
+
+/** Takes over what another thread handed, before the first use. */
+export function takeOver({ settings: theirs, texts }: Handed): void {
+  handedTexts = texts;
+  init(theirs);
+}
+
 // ---------------------------------------------------------------- starting
 
 function catalogue(): readonly CatalogueEntry[] {
@@ -211,8 +254,13 @@ function given(part: Part): BufferSource | WebAssembly.Module | undefined {
   return isModule(wasm) || isBuffer(wasm) ? wasm : undefined;
 }
 
+// The inlined bytes, or those that another thread has inlined.
+function packedText(part: Part): string | undefined {
+  return part.packed() ?? handedTexts[part.option];
+}
+
 function unpacked(part: Part): Uint8Array<ArrayBuffer> {
-  const base64 = part.packed();
+  const base64 = packedText(part);
   const packed = base64 === undefined ? undefined : fromBase64(base64);
   if (packed === undefined || packed.length === 0) {
     const { option, file } = part;
@@ -250,6 +298,7 @@ async function compiledLater(part: Part): Promise<WebAssembly.Module> {
 function simdSource(module: WebAssembly.Module): Source {
   return {
     backend: "simd",
+    module,
     make() {
       let memory: WebAssembly.Memory | undefined;
       let heap: Heap;
@@ -393,7 +442,7 @@ async function load(): Promise<void> {
   if (core.source!.backend === "js") return;
   for (const part of parts) {
     // Parts whose bytes were not handed over say so when they are used.
-    if (part.source !== undefined || (given(part) === undefined && !part.packed())) continue;
+    if (part.source !== undefined || (given(part) === undefined && !packedText(part))) continue;
     const source = simdSource(await compiledLater(part));
     part.source ??= source;
     part.failure = undefined;
@@ -455,7 +504,7 @@ async function loadFallback(): Promise<CreateModule> {
         : ((await import(/* @vite-ignore */ /* webpackIgnore: true */ String(url))) as { default: CreateModule });
     return module.default as CreateModule;
   }
-  const address = url === undefined ? ownScript && new URL("fallback.classic.js", ownScript).href : String(url);
+  const address = url === undefined ? classicFallback() : String(url);
   if (!address) throw new Error("the place of fallback.classic.js is unknown: give init({fallbackUrl})");
   const page = globalThis as { posencFallback?: CreateModule };
   if (page.posencFallback === undefined) await runScript(address);
@@ -463,20 +512,28 @@ async function loadFallback(): Promise<CreateModule> {
   return page.posencFallback;
 }
 
+function classicFallback(): string | undefined {
+  return ownScript ? new URL("fallback.classic.js", ownScript).href : undefined;
+}
+
 interface TrustedTypes {
   createPolicy(name: string, rules: { createScriptURL(url: string): string }): { createScriptURL(url: string): string };
 }
 
+/** An address of a script of this package as pages with trusted types want it. */
+export function trustedUrl(address: string): string {
+  const { trustedTypes } = globalThis as { trustedTypes?: TrustedTypes };
+  return trustedTypes?.createPolicy("posenc", { createScriptURL: (url) => url }).createScriptURL(address) ?? address;
+}
+
 function runScript(address: string): Promise<void> {
   if (typeof document === "undefined") {
-    (globalThis as unknown as { importScripts(url: string): void }).importScripts(address);
+    (globalThis as unknown as { importScripts(url: string): void }).importScripts(trustedUrl(address));
     return Promise.resolve();
   }
-  const { trustedTypes } = globalThis as { trustedTypes?: TrustedTypes };
-  const trusted = trustedTypes?.createPolicy("posenc", { createScriptURL: (url) => url }).createScriptURL(address);
   return new Promise((resolve, reject) => {
     const script = document.createElement("script");
-    script.src = trusted ?? address;
+    script.src = trustedUrl(address);
     script.onload = () => resolve();
     script.onerror = () => reject(new Error(`${address} could not be loaded`));
     document.head.append(script);

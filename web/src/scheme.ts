@@ -390,6 +390,16 @@ function abridged({ shape, data }: TableValue): Abridged {
 // Registered, so that copies of the package on one page know each other's schemes.
 const kBrand: symbol = Symbol.for("posenc.scheme");
 
+/** True for a scheme of this copy of the package, which its functions take. */
+export function isOwnScheme(value: object): value is AnyScheme {
+  return specs.has(value);
+}
+
+/** Something that functions refuse as they would this scheme of another copy of the package. */
+export function strangeScheme(slot: unknown, name: unknown): object {
+  return { [kBrand]: true, slot, name };
+}
+
 /** True for a scheme of any copy of the package. */
 export function isScheme(value: unknown): value is Scheme {
   return typeof value === "object" && value !== null && (value as Record<symbol, unknown>)[kBrand] === true;

@@ -1,0 +1,255 @@
+// Functions of the API as promises, run on another thread.
+import { refuse } from "../error.js";
+import { readOptions, readWhole } from "../options.js";
+import { type Scheme, isScheme } from "../scheme.js";
+import { Tensor } from "../tensor.js";
+import { type Blocks, cutAttention } from "./blocks.js";
+import { type Job, drop, endThreads, limitThreads, onOwnThread, start, threadLimit, threadSpeed } from "./pool.js";
+import { Packer, type Packed, Unpacker, withoutProperties } from "./wire.js";
+
+/** How far a call is. */
+export interface Progress {
+  /** What is done of `total`; never less than before, and in the end `total`. */
+  readonly done: number;
+  /** Queries and keys that meet, weighed by what they cost, where attention runs in blocks; else 1. */
+  readonly total: number;
+}
+
+/** What every function here takes among its options; a function without options takes it as one argument more. */
+export interface RunOptions {
+  /** Stops the call, which then rejects with `signal.reason`. */
+  readonly signal?: AbortSignal;
+  /** Hears how far the call is. What it throws, the call rejects with. */
+  readonly onProgress?: (progress: Progress) => void;
+  /**
+   * True: the buffers of all arrays among the arguments (but `out`) are moved rather than copied, and detached here.
+   * A list: those of these arrays. Shared or growing buffers, and those of WebAssembly memories, are copied still.
+   */
+  readonly transfer?: boolean | readonly (ArrayBuffer | ArrayBufferView | Tensor)[];
+}
+
+// ---------------------------------------------------------------- types
+
+// A last argument of one of these kinds is none of options.
+type Positional =
+  | string
+  | number
+  | bigint
+  | boolean
+  | symbol
+  | null
+  | undefined
+  | readonly unknown[]
+  | ArrayBufferView
+  | Tensor
+  | Scheme
+  | { readonly data: unknown }
+  | ((...args: never[]) => unknown);
+
+type IsOptions<T> = [Extract<T, Exclude<Positional, undefined>>] extends [never] ? true : false;
+type LastIndex<A extends readonly unknown[]> = Required<A> extends [unknown, ...infer Rest] ? Rest["length"] : never;
+type Last<A extends readonly unknown[]> = Required<A> extends [...unknown[], infer L] ? L : never;
+
+// The arguments with RunOptions among the options, or behind them where there are none.
+type WithRun<A extends readonly unknown[]> =
+  IsOptions<Last<A>> extends true
+    ? { [I in keyof A]: I extends `${LastIndex<A>}` ? A[I] & RunOptions : A[I] }
+    : [...A, run?: RunOptions];
+
+type LaterOf<A extends readonly unknown[], R> = (...args: WithRun<A>) => Promise<Awaited<R>>;
+
+/** A function of the API as a promise: every overload of it, with {@link RunOptions}. */
+export type Later<F> = F extends {
+  (...args: infer A1): infer R1;
+  (...args: infer A2): infer R2;
+  (...args: infer A3): infer R3;
+  (...args: infer A4): infer R4;
+}
+  ? LaterOf<A1, R1> & LaterOf<A2, R2> & LaterOf<A3, R3> & LaterOf<A4, R4>
+  : F extends { (...args: infer A1): infer R1; (...args: infer A2): infer R2; (...args: infer A3): infer R3 }
+    ? LaterOf<A1, R1> & LaterOf<A2, R2> & LaterOf<A3, R3>
+    : F extends { (...args: infer A1): infer R1; (...args: infer A2): infer R2 }
+      ? LaterOf<A1, R1> & LaterOf<A2, R2>
+      : F extends (...args: infer A1) => infer R1
+        ? LaterOf<A1, R1>
+        : never;
+
+/** @internal */
+export function later<F>(name: string, run: F): Later<F> {
+  return ((...args: unknown[]) => call(name, run, args)) as Later<F>;
+}
+
+// ---------------------------------------------------------------- threads
+
+/** Options of {@link configure}. */
+export interface ConfigureOptions {
+  /**
+   * How many workers there may be, from 0 to 64; by default as many as the machine has cores, but no more than 8. With
+   * 0, calls run on this thread, attention in slices with the page's turn between them.
+   */
+  readonly workers?: number;
+  /** The address of worker-thread.js of this package, for pages whose policy takes workers from files only. */
+  readonly url?: string | URL;
+}
+
+/** Says how many workers there may be, and where their script lies; calls that run go on. */
+export function configure(options: ConfigureOptions): void {
+  const { workers, url } = readOptions("configure", options, ["workers", "url"]);
+  const allowed = "a whole number from 0 to 64";
+  const count = workers === undefined ? undefined : readWhole("configure", "workers", workers, allowed, 64);
+  if (url !== undefined && typeof url !== "string" && !(url instanceof URL)) {
+    refuse("not-a-number", "configure", "url", "a string or a URL", url);
+  }
+  limitThreads(count, url === undefined ? undefined : String(url));
+}
+
+/** Ends the workers. Calls that run or wait reject with `worker-lost`; the next call starts others. */
+export function terminate(): void {
+  endThreads();
+}
+
+// ---------------------------------------------------------------- calls
+
+const kRunOptions = ["signal", "onProgress", "transfer"];
+
+function call(name: string, run: unknown, all: readonly unknown[]): Promise<unknown> {
+  return new Promise((resolve, reject) => {
+    const { args, options, holder } = withoutRunOptions(name, all);
+    const { signal, onProgress } = options;
+    if (signal?.aborted === true) throw signal.reason;
+    const moves = movesOf(name, options.transfer, all);
+    const out = holder === undefined ? undefined : (holder as { readonly out?: unknown }).out;
+
+    const blocks = name === "attention" ? cutAttention(args, planned) : undefined;
+    const { tasks, copies, work } = blocks === undefined ? whole(args, out, moves) : inBlocks(blocks, all, moves);
+    const total = work.reduce((sum, amount) => sum + amount, 0) || 1;
+    let done = 0;
+    let left = tasks.length;
+    let result: unknown;
+
+    const abort = (): void => {
+      drop(job);
+      settle();
+      reject(signal!.reason as Error);
+    };
+    const settle = (): void => signal?.removeEventListener("abort", abort);
+    const job: Job = {
+      name,
+      tasks,
+      work,
+      copies,
+      take(task, packed) {
+        const unpacked = new Unpacker({ out, subject: name }).unpack(packed);
+        if (blocks === undefined) result = unpacked;
+        else blocks.take(task, unpacked);
+        left--;
+        done = left === 0 ? total : done + work[task]!;
+        onProgress?.({ done, total });
+      },
+      finish() {
+        settle();
+        resolve(blocks === undefined ? result : blocks.result());
+      },
+      fail(error) {
+        settle();
+        reject(error as Error);
+      },
+    };
+    signal?.addEventListener("abort", abort, { once: true });
+    start(job, run);
+  });
+}
+
+interface Split {
+  readonly args: readonly unknown[];
+  readonly options: RunOptions;
+  /** The last argument, where it is an object of options. */
+  readonly holder: object | undefined;
+}
+
+// A last argument that says one of the run options is split from them; without others it was given for their sake.
+function withoutRunOptions(name: string, all: readonly unknown[]): Split {
+  const last = all[all.length - 1];
+  const isOptions =
+    typeof last === "object" &&
+    last !== null &&
+    !Array.isArray(last) &&
+    !ArrayBuffer.isView(last) &&
+    !(last instanceof Tensor) &&
+    !isScheme(last);
+  if (!isOptions) return { args: all, options: {}, holder: undefined };
+  if (!kRunOptions.some((option) => option in last)) return { args: all, options: {}, holder: last };
+  const { signal, onProgress, transfer } = last as { readonly [K in keyof RunOptions]: unknown };
+  const isSignal =
+    typeof signal === "object" && signal !== null && typeof (signal as AbortSignal).addEventListener === "function";
+  if (signal !== undefined && !isSignal) refuse("not-a-number", name, "signal", "an AbortSignal", signal);
+  if (onProgress !== undefined && typeof onProgress !== "function") {
+    refuse("not-a-number", name, "onProgress", "a function", onProgress);
+  }
+  const options = { signal, onProgress, transfer } as RunOptions;
+  const rest = withoutProperties(last, kRunOptions);
+  return { args: [...all.slice(0, -1), ...(rest === undefined ? [] : [rest])], options, holder: rest };
+}
+
+// Which buffers are to be moved.
+function movesOf(name: string, transfer: unknown, args: readonly unknown[]): ((buffer: ArrayBuffer) => boolean) | undefined {
+  if (transfer === undefined || transfer === false) return undefined;
+  if (transfer === true) return () => true;
+  const allowed = "true, or a list of arrays among the arguments";
+  if (!Array.isArray(transfer)) refuse("not-a-number", name, "transfer", allowed, transfer);
+  const buffers = new Set<ArrayBuffer>();
+  for (const entry of transfer as unknown[]) {
+    const data = entry instanceof Tensor ? entry.data : entry;
+    const buffer = ArrayBuffer.isView(data) ? data.buffer : data;
+    if (!(buffer instanceof ArrayBuffer)) refuse("not-a-number", name, "transfer", allowed, entry);
+    buffers.add(buffer);
+  }
+  void args;
+  return (buffer) => buffers.has(buffer);
+}
+
+interface Tasks {
+  readonly tasks: readonly Packed[];
+  readonly copies: Packed[];
+  readonly work: readonly number[];
+}
+
+function whole(args: readonly unknown[], out: unknown, moves: ((buffer: ArrayBuffer) => boolean) | undefined): Tasks {
+  const packer = new Packer({ room: out, ...(moves === undefined ? {} : { moves }) });
+  return { tasks: [packer.packed(args)], copies: [], work: [0] };
+}
+
+// Every block has its own queries; what blocks share goes once to each thread that may take some.
+function inBlocks(
+  { args, shared, work }: Blocks,
+  all: readonly unknown[],
+  moves: ((buffer: ArrayBuffer) => boolean) | undefined,
+): Tasks {
+  const tasks = args.map((block) => new Packer({ shared, own: true }).packed(block));
+  const count = Math.min(threadsFor(work.reduce((sum, amount) => sum + amount, 0)), tasks.length);
+  // The last copy may be the very buffers, where they are to be moved.
+  const copies = Array.from({ length: count }, (_, i) =>
+    new Packer(i === count - 1 && moves !== undefined ? { moves } : {}).packed(shared),
+  );
+  if (moves !== undefined) new Packer({ moves }).packed(all.slice(0, 3)); // queries were copied: they leave as well
+  return { tasks, copies, work };
+}
+
+// A thread more is worth its copies from so many milliseconds of work.
+const kWorthAThread = 6;
+// Between two looks at whether a call is still wanted, and between two reports of progress.
+const kBlock = 100;
+const kOwnBlock = 30;
+
+function threadsFor(multiplyAdds: number): number {
+  const ms = multiplyAdds / threadSpeed();
+  return Math.max(1, Math.min(threadLimit(), Math.floor(ms / kWorthAThread)));
+}
+
+// How many blocks a call is cut into: as many as there are threads for it, and more where these would be long.
+function planned(multiplyAdds: number): number {
+  const threads = threadsFor(multiplyAdds);
+  const ms = multiplyAdds / threadSpeed();
+  const blocks = Math.ceil(ms / (onOwnThread() ? kOwnBlock : kBlock));
+  return threads * Math.ceil(blocks / threads);
+}
