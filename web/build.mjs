@@ -232,6 +232,11 @@ function modulePlugin({ inlined = true, fallback, threads = true } = {}) {
   };
 }
 
+async function computingNames() {
+  const { computing } = await import("../tools/generate.mjs");
+  return computing(readFileSync(join(kRoot, "web/src/index.ts"), "utf8"));
+}
+
 async function bundles(entries, { analyse = false } = {}) {
   const esbuild = await import("esbuild");
   const source = (name) => join(kRoot, "web/src", `${name}.ts`);
@@ -280,8 +285,10 @@ async function bundles(entries, { analyse = false } = {}) {
     ...(entries.includes("elements") ? [`export * from "./elements.js"; import "./elements.js";`] : []),
     ...(entries.includes("render") ? [`export { renderSVG } from "./render.js";`] : []),
     ...["config", "files", "onnx"].filter((name) => entries.includes(name)).map((name) => `export * from "./${name}.js";`),
-    `export * as worker from "./worker.js";`,
+    // As posenc/worker, from the names alone: another list of exports would weigh as much as the code.
     `import * as api from "./index.js"; import { serveIfWorker } from "./worker/serve.js"; serveIfWorker(api);`,
+    `import { configure, laterAll, terminate } from "./worker/later.js";`,
+    `export const worker = { ...api, ...laterAll(api, ${JSON.stringify(await computingNames())}), configure, terminate };`,
   ];
   const classic = await esbuild.build({
     ...shared,

@@ -104,6 +104,7 @@ describe("what is packed", () => {
         "--no-definitely-typed",
         "--exclude-entrypoints",
         "posenc.js",
+        "worker-thread.js",
         "posenc.wasm",
         "posenc-analysis.wasm",
         "--format",
@@ -259,6 +260,49 @@ describe("files and models", () => {
   });
 });
 
+describe("workers", () => {
+  it("run the functions with the same bits and errors, from an entry that shares the module", () => {
+    const { status, stdout, stderr } = node(`
+      import { PosencError, alibi, attention, randomNormal } from "posenc";
+      import * as later from "posenc/worker";
+      const x = randomNormal([2, 300, 8]);
+      const options = { causal: true, bias: alibi({ heads: 2 }) };
+      const [here, there] = [attention(x, x, x, options), await later.attention(x, x, x, options)];
+      const error = await later.attention(x, x, x, { scale: "1" }).catch((reason) => reason);
+      console.log(JSON.stringify([here.out.data.every((value, i) => value === there.out.data[i]),
+        error instanceof PosencError && error instanceof TypeError && error.argument, later.alibi === alibi]));
+    `);
+    expect(stderr).toBe("");
+    expect(status).toBe(0);
+    expect(JSON.parse(stdout)).toEqual([true, "scale", true]);
+  });
+
+  it("run from a bundle, which leaves the package's files behind", async () => {
+    writeFileSync(
+      join(folder, "bundled.ts"),
+      `import { encode, sinusoidal } from "posenc/worker";
+       const { Worker } = process.getBuiltinModule("node:worker_threads");
+       let made = 0;
+       process.getBuiltinModule("node:worker_threads").Worker = class extends Worker {
+         constructor(...args) { super(...args); made++; }
+       };
+       console.log((await encode(sinusoidal({ dim: 2 }), [0])).tolist().join(), made);`,
+    );
+    await build({
+      entryPoints: [join(folder, "bundled.ts")],
+      bundle: true,
+      outfile: join(folder, "bundled/out.mjs"),
+      format: "esm",
+      minify: true,
+      logLevel: "error",
+      absWorkingDir: folder,
+    });
+    const result = spawnSync(process.execPath, [join(folder, "bundled/out.mjs")], { cwd: tmpdir(), encoding: "utf8" });
+    expect(result.stderr).toBe("");
+    expect(result.stdout.trim()).toBe("0,1 1");
+  });
+});
+
 describe("configs of models", () => {
   it("come from an entry of its own, whose schemes the others take", () => {
     const { status, stdout, stderr } = node(`
@@ -335,6 +379,7 @@ describe("a bad script", () => {
       import { readNpy, readSafetensors, toCsv, toNpy } from "posenc/files";
       import { toOnnx } from "posenc/onnx";
       import { type ModelPositions, fromConfig } from "posenc/config";
+      import * as later from "posenc/worker";
       const q = [[1, 2], [3, 4]];
       const table: Tensor = encode(sinusoidal({ dim: 4, layout: "half" }), 4);
       const out: Tensor = attention(q, q, q, { causal: true, rotate: rope({ dim: 2 }), bias: alibi({ heads: 1 }),
@@ -342,11 +387,15 @@ describe("a bad script", () => {
       const heads: number = alibi({ heads: 8 }).heads;
       const svg: string = renderSVG("embed", {});
       const held: Record<string, Tensor> = readSafetensors(new Uint8Array(8), { names: ["wpe"] });
-      const later: Promise<Tensor> = readNpy(new Blob([toNpy(table)]));
+      const fetched: Promise<Tensor> = readNpy(new Blob([toNpy(table)]));
       const csv: string = toCsv(table, { header: true });
       const model: Uint8Array = toOnnx({ dim: 4, length: 8, rotate: rope({ dim: 4 }), causal: "bottom-right" });
       const read: ModelPositions = fromConfig({ rope_type: "default", head_dim: 2 });
       attention(q, q, q, { ...read.attention, ...read.layers?.[0], rotate: read.rotate ?? [] });
+      const promised: Promise<Tensor<"float64">> = later.encode(sinusoidal({ dim: 4 }), 4, { dtype: "float64",
+        signal: new AbortController().signal, onProgress: ({ done, total }) => done / total });
+      // @ts-expect-error -- no such option there either
+      later.attention(q, q, q, { casual: true });
       // @ts-expect-error -- a model needs its width
       toOnnx({ length: 8 });
       const names: string[] = schemes.map((scheme) => scheme.name);
@@ -362,7 +411,7 @@ describe("a bad script", () => {
       rope({ dim: 2, layout: "quarter" });
       // @ts-expect-error -- no such option
       attention(q, q, q, { casual: true });
-      export { table, out, heads, svg, held, later, csv, model, read, names, PosencError };
+      export { table, out, heads, svg, held, fetched, csv, model, read, names, promised, PosencError };
     `,
     );
     for (const [module, moduleResolution] of [
@@ -439,6 +488,7 @@ describe("size", () => {
       fallback: gzipped(join(dist, "fallback.js")),
       files: weight("files.js"),
       onnx: weight("onnx.js"),
+      worker: gzipped(join(dist, "worker.js")),
       config: weight("config.js"),
       wasm: statSync(join(dist, "posenc.wasm")).size,
     };
@@ -446,6 +496,8 @@ describe("size", () => {
     expect(sizes.core).toBeGreaterThan(10_000);
     expect(sizes.core).toBeLessThanOrEqual(98_000);
     expect(sizes.figures).toBeLessThanOrEqual(150_000);
+    // The functions once more, for the worker's script, and what brings them there.
+    expect(sizes.worker).toBeLessThanOrEqual(60_000);
     expect(sizes.classic).toBeLessThanOrEqual(170_000);
   });
 
@@ -460,7 +512,7 @@ describe("size", () => {
       dist,
       holders.find((path) => path !== "posenc.js")!,
     );
-    for (const entry of ["index.js", "elements.js", "render.js", "config.js", "files.js", "onnx.js"])
+    for (const entry of ["index.js", "worker.js", "elements.js", "render.js", "config.js", "files.js", "onnx.js"])
       expect(closure(join(dist, entry)), entry).toContain(owner);
   });
 });

@@ -395,6 +395,13 @@ export function isOwnScheme(value: object): value is AnyScheme {
   return specs.has(value);
 }
 
+/** `{slot, name, ...params}` as fromJSON() takes it, with the scheme's own tables. Nobody may write into those. */
+export function paramsOf(scheme: Scheme): object {
+  const asTensor = ({ shape, data }: TableValue): Tensor =>
+    data instanceof Float32Array ? new Tensor(data, shape, "float32") : new Tensor(data, shape, "float64");
+  return { slot: scheme.slot, name: scheme.name, ...plainParams(scheme, asTensor, true) };
+}
+
 /** Something that functions refuse as they would this scheme of another copy of the package. */
 export function strangeScheme(slot: unknown, name: unknown): object {
   return { [kBrand]: true, slot, name };

@@ -21,9 +21,19 @@ export const relativeIndex = /* @__PURE__ */ later("relativeIndex", posenc.relat
 export const frequencies = /* @__PURE__ */ later("frequencies", posenc.frequencies);
 /** {@link posenc.attention} */
 export const attention = /* @__PURE__ */ later("attention", posenc.attention);
+/** {@link posenc.multiHeadAttention} */
+export const multiHeadAttention = /* @__PURE__ */ later("multiHeadAttention", posenc.multiHeadAttention);
 /** {@link posenc.attentionDistance} */
 export const attentionDistance = /* @__PURE__ */ later("attentionDistance", posenc.attentionDistance);
 /** {@link posenc.entropy} */
 export const entropy = /* @__PURE__ */ later("entropy", posenc.entropy);
 /** {@link posenc.randomNormal} */
 export const randomNormal = /* @__PURE__ */ later("randomNormal", posenc.randomNormal);
+/** {@link posenc.decayBound} */
+export const decayBound = /* @__PURE__ */ later("decayBound", posenc.decayBound);
+/** {@link posenc.kernel} */
+export const kernel = /* @__PURE__ */ later("kernel", posenc.kernel);
+/** {@link posenc.oscillatoryIntegral} */
+export const oscillatoryIntegral = /* @__PURE__ */ later("oscillatoryIntegral", posenc.oscillatoryIntegral);
+/** {@link posenc.riemannSum} */
+export const riemannSum = /* @__PURE__ */ later("riemannSum", posenc.riemannSum);

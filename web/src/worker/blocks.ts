@@ -1,7 +1,7 @@
 // Attention cut into blocks of queries. A query's results depend on that query and the keys alone, so blocks give the
 // bits of the whole; each says where its queries stand, which the whole may leave to be counted.
 import { readCausal, readPlaces, readWindow } from "../attention.js";
-import { readProperties } from "../options.js";
+import { readOptions } from "../options.js";
 import { type ReadArray, Tensor, kindOfArray, product, readArray, readNumbers } from "../tensor.js";
 import { fill } from "./wire.js";
 
@@ -73,13 +73,7 @@ function cut([q, k, v, options]: readonly unknown[], plan: Plan): Blocks | undef
   const perPair = rows * (width + valueWidth + kPerPair);
   if (plan(perPair * queries * keys) < 2) return undefined;
 
-  const given = Object.fromEntries(
-    options === undefined
-      ? []
-      : readProperties(options as object, [...kAlike, ...kPerQuery], () => {
-          throw new Unfit();
-        }),
-  ) as Readonly<Record<string, unknown>>;
+  const given = readOptions("attention", options, [...kAlike, ...kPerQuery]);
   const causal = readCausal(given.causal);
   const places = readPlaces(given, queries, keys, causal);
   const { query: queryPlaces, key: keyPlaces } = places;

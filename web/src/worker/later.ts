@@ -79,6 +79,11 @@ export function later<F>(name: string, run: F): Later<F> {
   return ((...args: unknown[]) => call(name, run, args)) as Later<F>;
 }
 
+/** @internal */
+export function laterAll(api: object, names: readonly string[]): object {
+  return Object.fromEntries(names.map((name) => [name, later(name, (api as Readonly<Record<string, unknown>>)[name])]));
+}
+
 // ---------------------------------------------------------------- threads
 
 /** Options of {@link configure}. */

@@ -296,7 +296,7 @@ async function anyThread(listener: Listener): Promise<Thread> {
       closedWays.add(way.name);
     }
   }
-  return connect({ name: "here", make: (heard) => ownThread(functions, heard) }, listener);
+  return connect({ name: "here", own: true, make: (heard) => ownThread(functions, heard) }, listener);
 }
 
 function gone(slot: Slot, why: string): void {

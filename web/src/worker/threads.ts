@@ -24,6 +24,8 @@ export interface Listener {
 /** One way to make a thread. It may throw, and may be lost before it is ready. */
 export interface Way {
   readonly name: string;
+  /** It leads to this very thread, which has all it needs. */
+  readonly own?: boolean;
   make(listener: Listener): Thread;
 }
 
@@ -186,7 +188,7 @@ export function connect(way: Way, listener: Listener): Promise<Thread> {
       thread?.end();
       reject(why instanceof Error ? why : new Error(String(why)));
     };
-    const late = setTimeout(() => fail("it did not answer"), kPatience);
+    const late = way.own === true ? undefined : setTimeout(() => fail("it did not answer"), kPatience);
     try {
       thread = way.make({
         reply(message) {
@@ -198,6 +200,7 @@ export function connect(way: Way, listener: Listener): Promise<Thread> {
         },
         lost: (why) => (settled ? listener.lost(why) : fail(why)),
       });
+      if (way.own === true) return thread.post({ setUp: undefined }, []);
       const fallback = neighbour("fallback.js");
       try {
         thread.post({ setUp: handOver(true, fallback) }, []);

@@ -3,7 +3,7 @@
 // refuse stays what it is, for the thread that runs them to refuse.
 import { fromJSON } from "../catalogue.js";
 import { PosencError, type Refusal, refusal } from "../error.js";
-import { type AnyScheme, type Scheme, isOwnScheme, isScheme, strangeScheme } from "../scheme.js";
+import { type AnyScheme, type Scheme, isOwnScheme, isScheme, paramsOf, strangeScheme } from "../scheme.js";
 import { Tensor, bytesOf, kindOfArray, lengthOf, refuseDetached } from "../tensor.js";
 
 type AnyArray = ArrayBufferView & { readonly length: number };
@@ -41,9 +41,9 @@ type Node =
   // A view of a buffer that was moved.
   | { readonly is: "view"; readonly kind: string; buffer: ArrayBuffer; readonly start: number; readonly length: number }
   // An array whose buffer was gone already.
-  | { readonly is: "gone"; readonly kind: string }
-  // Room for a result, and the room filled.
-  | { readonly is: "room"; readonly kind: string; readonly length: number }
+  | { readonly is: "gone"; readonly kind: string; readonly tag?: string | undefined }
+  // Room for a result, in an object of this tag if not bare; and the room filled.
+  | { readonly is: "room"; readonly kind: string; readonly length: number; readonly tag: string | undefined }
   | { readonly is: "filled"; readonly data: unknown }
   | { readonly is: "shared"; readonly index: number };
 
@@ -139,7 +139,8 @@ export class Packer {
       this.#seen.set(value, node);
       return node;
     };
-    if (value === this.#options.room) return note(this.#room(value, depth));
+    const room = value === this.#options.room ? roomFor(value) : undefined;
+    if (room !== undefined) return note(room);
     if (ArrayBuffer.isView(value)) return note(this.#array(value));
     if (isScheme(value)) {
       const { slot, name } = value;
@@ -164,7 +165,7 @@ export class Packer {
   #object(value: object, depth: number): unknown {
     const listed: [string, unknown][] = [];
     const unlisted: [string, unknown][] = [];
-    const tag = Object.prototype.toString.call(value).slice(8, -1);
+    const tag = tagOf(value);
     const node = { is: "object", listed, unlisted, tag } satisfies Node;
     this.#seen.set(value, node);
     for (const [name, entry, isListed] of shapedProperties(value) ?? properties(value)) {
@@ -195,17 +196,20 @@ export class Packer {
     this.#buffers.add(copy);
     return new Kind(copy);
   }
+}
 
-  #room(out: object, depth: number): unknown {
-    const data: unknown = ArrayBuffer.isView(out) ? out : (out as { data?: unknown }).data;
-    const kind = kindOfArray(data);
-    if (kind === undefined || !kKinds.has(kind)) {
-      return ArrayBuffer.isView(out) ? this.#array(out) : this.#object(out, depth);
-    }
-    const array = data as ArrayBufferView;
-    if (isGone(array)) return { is: "gone", kind } satisfies Node;
-    return { is: "room", kind, length: lengthOf(array) } satisfies Node;
-  }
+// What goes over of an `out`: how large it is.
+function roomFor(out: object): Node | undefined {
+  const data: unknown = ArrayBuffer.isView(out) ? out : (out as { data?: unknown }).data;
+  const kind = kindOfArray(data);
+  if (kind === undefined || !kKinds.has(kind)) return undefined;
+  const array = data as ArrayBufferView;
+  const tag = array === out ? undefined : tagOf(out);
+  return isGone(array) ? { is: "gone", kind, tag } : { is: "room", kind, length: lengthOf(array), tag };
+}
+
+function tagOf(value: object): string {
+  return Object.prototype.toString.call(value).slice(8, -1);
 }
 
 function isReference(value: unknown): boolean {
@@ -306,13 +310,13 @@ export class Unpacker {
         };
         for (const entry of node.listed) define(true, entry);
         for (const entry of node.unlisted) define(false, entry);
-        if (node.tag !== "Object") Object.defineProperty(made, Symbol.toStringTag, { value: node.tag });
-        return made;
+        return tagged(made, node.tag);
       }
       case "gone":
-        return note(goneArray(node.kind, 1));
+        return note(inObject(goneArray(node.kind), node.tag));
       case "room":
-        return note((this.room = new (kKinds.get(node.kind)!)(node.length)));
+        this.room = new (kKinds.get(node.kind)!)(node.length);
+        return note(inObject(this.room, node.tag));
       case "filled":
         return note(fill(this.#known.subject ?? "", this.#known.out, node.data as ArrayBufferView));
       case "shared":
@@ -333,8 +337,16 @@ export class Unpacker {
   }
 }
 
-function goneArray(kind: string, length: number): ArrayBufferView {
-  const buffer = new ArrayBuffer(8 * length);
+function tagged(object: object, tag: string): object {
+  return tag === "Object" ? object : Object.defineProperty(object, Symbol.toStringTag, { value: tag });
+}
+
+function inObject(data: ArrayBufferView, tag: string | undefined): object {
+  return tag === undefined ? data : tagged({ data }, tag);
+}
+
+function goneArray(kind: string): ArrayBufferView {
+  const buffer = new ArrayBuffer(8);
   const view = kind === "DataView" ? new DataView(buffer) : new (kKinds.get(kind) ?? Uint8Array)(buffer);
   moved(buffer);
   return view;
@@ -356,7 +368,7 @@ export function fill(subject: string, out: unknown, elements: ArrayBufferView, a
 
 /** The options that make a scheme again in another thread, which {@link madeAgain} takes. */
 export function packScheme(scheme: Scheme): Packed {
-  return new Packer().packed({ ...scheme });
+  return new Packer().packed(paramsOf(scheme));
 }
 
 /** The scheme of packed options. */
