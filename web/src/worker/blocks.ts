@@ -91,6 +91,7 @@ function cut([q, k, v, options]: readonly unknown[], plan: Plan): Blocks | undef
   const count = Math.min(plan(perPair * seen[queries]!), Math.floor(queries / kStep));
   if (count < 2) return undefined;
   const bounds = boundaries(seen, queries, count);
+  if (bounds.length < 3) return undefined;
 
   const mask = given.mask === undefined ? undefined : readArray("attention", "mask", given.mask);
   const maskRows = mask !== undefined && mask.shape.length >= 2 ? mask.shape[mask.shape.length - 2]! : 1;

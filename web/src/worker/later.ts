@@ -122,7 +122,7 @@ function call(name: string, run: unknown, all: readonly unknown[]): Promise<unkn
     const { args, options, holder } = withoutRunOptions(name, all);
     const { signal, onProgress } = options;
     if (signal?.aborted === true) throw signal.reason;
-    const moves = movesOf(name, options.transfer, all);
+    const moves = movesOf(name, options.transfer);
     const out = holder === undefined ? undefined : (holder as { readonly out?: unknown }).out;
 
     const blocks = name === "attention" ? cutAttention(args, planned) : undefined;
@@ -196,8 +196,10 @@ function withoutRunOptions(name: string, all: readonly unknown[]): Split {
   return { args: [...all.slice(0, -1), ...(rest === undefined ? [] : [rest])], options, holder: rest };
 }
 
+type Moves = (buffer: ArrayBuffer) => boolean;
+
 // Which buffers are to be moved.
-function movesOf(name: string, transfer: unknown, args: readonly unknown[]): ((buffer: ArrayBuffer) => boolean) | undefined {
+function movesOf(name: string, transfer: unknown): Moves | undefined {
   if (transfer === undefined || transfer === false) return undefined;
   if (transfer === true) return () => true;
   const allowed = "true, or a list of arrays among the arguments";
@@ -209,7 +211,6 @@ function movesOf(name: string, transfer: unknown, args: readonly unknown[]): ((b
     if (!(buffer instanceof ArrayBuffer)) refuse("not-a-number", name, "transfer", allowed, entry);
     buffers.add(buffer);
   }
-  void args;
   return (buffer) => buffers.has(buffer);
 }
 
@@ -219,7 +220,7 @@ interface Tasks {
   readonly work: readonly number[];
 }
 
-function whole(args: readonly unknown[], out: unknown, moves: ((buffer: ArrayBuffer) => boolean) | undefined): Tasks {
+function whole(args: readonly unknown[], out: unknown, moves: Moves | undefined): Tasks {
   const packer = new Packer({ room: out, ...(moves === undefined ? {} : { moves }) });
   return { tasks: [packer.packed(args)], copies: [], work: [0] };
 }
@@ -228,7 +229,7 @@ function whole(args: readonly unknown[], out: unknown, moves: ((buffer: ArrayBuf
 function inBlocks(
   { args, shared, work }: Blocks,
   all: readonly unknown[],
-  moves: ((buffer: ArrayBuffer) => boolean) | undefined,
+  moves: Moves | undefined,
 ): Tasks {
   const tasks = args.map((block) => new Packer({ shared, own: true }).packed(block));
   const count = Math.min(threadsFor(work.reduce((sum, amount) => sum + amount, 0)), tasks.length);

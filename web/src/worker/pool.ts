@@ -266,7 +266,8 @@ function done(job: Job, task: number, result: unknown, ms: number, state: { left
 }
 
 async function openSlot(): Promise<void> {
-  const slot: Slot = { thread: undefined, running: undefined, closed: false, stale: false, schemes: new Set(), holds: new Set() };
+  const [schemes, holds] = [new Set<number>(), new Set<Job>()];
+  const slot: Slot = { thread: undefined, running: undefined, closed: false, stale: false, schemes, holds };
   slots.push(slot);
   const listener: Listener = {
     reply: (message) => heard(slot, message),
@@ -274,7 +275,8 @@ async function openSlot(): Promise<void> {
   };
   const thread = await anyThread(listener);
   // Ended meanwhile, or not wanted: where another thread lives, this one is not needed.
-  if (slot.closed || slot.stale || (!thread.apart && slots.some((other) => other !== slot && other.thread !== undefined))) {
+  const others = slots.some((other) => other !== slot && other.thread !== undefined);
+  if (slot.closed || slot.stale || (!thread.apart && others)) {
     thread.end();
     close(slot);
   } else {

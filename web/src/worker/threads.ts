@@ -65,7 +65,9 @@ function onThisOrigin(address: string): boolean {
 export function waysHere(url: string | undefined): Way[] {
   const text = threadText();
   const node = nodeThreads<NodeThreads>();
-  if (node !== undefined) return text === undefined ? [] : [{ name: "node", make: (heard) => nodeThread(node, text, heard) }];
+  if (node !== undefined && text !== undefined) {
+    return [{ name: "node", make: (heard) => nodeThread(node, text, heard) }];
+  }
   if (typeof Worker !== "function") return [];
   const file = ownScript || neighbour("worker-thread.js");
   // A file of this origin is within every policy that lets the page run; a blob needs no request and no origin.
