@@ -182,6 +182,7 @@ export function ownThread(api: object, listener: Listener): Thread {
 export function connect(way: Way, listener: Listener): Promise<Thread> {
   return new Promise((resolve, reject) => {
     let settled = false;
+    let ready = false;
     let thread: Thread | undefined;
     const fail = (why: unknown): void => {
       if (settled) return;
@@ -196,11 +197,13 @@ export function connect(way: Way, listener: Listener): Promise<Thread> {
         reply(message) {
           if ("failed" in message) return fail(message.failed);
           if (!("ready" in message)) return listener.reply(message);
-          settled = true;
+          if (settled) return;
+          settled = ready = true;
           clearTimeout(late);
           resolve(thread!);
         },
-        lost: (why) => (settled ? listener.lost(why) : fail(why)),
+        // One that never was ready ends later than it failed: that concerns nobody.
+        lost: (why) => (ready ? listener.lost(why) : fail(why)),
       });
       if (way.own === true) return thread.post({ setUp: undefined }, []);
       const fallback = neighbour("fallback.js");
