@@ -102,14 +102,13 @@ export class Part {
   constructor(
     readonly option: "wasm" | "analysisWasm",
     readonly file: string,
-    readonly packed: () => string | undefined,
+    public packed: () => string | undefined,
   ) {
     parts.add(this);
   }
 }
 
 const parts = new Set<Part>();
-let handedTexts: { readonly [option in Part["option"]]?: string } = {};
 const core = new Part("wasm", "posenc.wasm", () => wasmBase64);
 let schemes: readonly CatalogueEntry[] | undefined; // of the core, read once
 let settings: InitOptions = {};
@@ -205,7 +204,7 @@ export function handOver(compiled: boolean, fallbackUrl: string | undefined): Ha
   for (const part of parts) {
     const module = compiled ? part.source?.module : undefined;
     const own = module ?? settings[part.option];
-    const text = packedText(part);
+    const text = part.packed();
     if (own !== undefined && (compiled || !isModule(own))) modules[part.option] = own;
     else if (text !== undefined) texts[part.option] = text;
   }
@@ -222,7 +221,7 @@ export function handOver(compiled: boolean, fallbackUrl: string | undefined): Ha
 
 /** Takes over what another thread handed, before the first use. */
 export function takeOver({ settings: theirs, texts }: Handed): void {
-  handedTexts = texts;
+  for (const part of parts) part.packed = () => texts[part.option];
   init(theirs);
 }
 
@@ -254,13 +253,8 @@ function given(part: Part): BufferSource | WebAssembly.Module | undefined {
   return isModule(wasm) || isBuffer(wasm) ? wasm : undefined;
 }
 
-// The inlined bytes, or those that another thread has inlined.
-function packedText(part: Part): string | undefined {
-  return part.packed() ?? handedTexts[part.option];
-}
-
 function unpacked(part: Part): Uint8Array<ArrayBuffer> {
-  const base64 = packedText(part);
+  const base64 = part.packed();
   const packed = base64 === undefined ? undefined : fromBase64(base64);
   if (packed === undefined || packed.length === 0) {
     const { option, file } = part;
@@ -442,7 +436,7 @@ async function load(): Promise<void> {
   if (core.source!.backend === "js") return;
   for (const part of parts) {
     // Parts whose bytes were not handed over say so when they are used.
-    if (part.source !== undefined || (given(part) === undefined && !packedText(part))) continue;
+    if (part.source !== undefined || (given(part) === undefined && !part.packed())) continue;
     const source = simdSource(await compiledLater(part));
     part.source ??= source;
     part.failure = undefined;

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import * as posenc from "../../../web/src/index.js";
 import { cutAttention } from "../../../web/src/worker/blocks.js";
 
-const { Tensor, attention, fromJSON, grid, randomNormal, schemes } = posenc;
+const { Tensor, attention, fromJSON, grid, randomNormal, schemes, tensor } = posenc;
 type Options = Record<string, unknown>;
 
 // Runs the blocks one by one, as threads would, and joins them; null where the call stays whole.
@@ -88,6 +88,10 @@ describe("blocks of queries", () => {
       expectSame([few, k, v, { causal, keyPositions: twoAxes }]);
       expectSame([few, k, v, { causal, keyPositions: late, bias }]);
     }
+    const mask = tensor(Array.from({ length: n }, (_, i) => Array.from({ length: n }, (_, j) => (i * j) % 5 !== 1)));
+    const row = tensor([Array.from({ length: n }, (_, j) => j % 2 === 0)]);
+    const added = randomNormal([heads, n, n], { seed: 8 });
+    for (const option of [mask, row, added]) expectSame([q, k, v, { causal: true, mask: option }]);
   });
 
   it("take batches, grouped queries, other widths, one array for all, and out", () => {

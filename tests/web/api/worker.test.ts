@@ -91,6 +91,13 @@ const kCalls: Readonly<Record<string, readonly unknown[]>> = {
   attentionDistance: [weights, { positions: 24 }],
   entropy: [weights, { base: 2 }],
   randomNormal: [[3, 4], { seed: 5, mean: 1 }],
+  multiHeadAttention: [
+    randomNormal([6, 8], { seed: 6 }),
+    Object.fromEntries([
+      ...["wq", "wk", "wv", "wo"].map((name, i) => [name, randomNormal([8, 8], { seed: 7 + i })]),
+      ...[["heads", 2], ["embed", sinusoidal({ dim: 8 })], ["causal", true]],
+    ]),
+  ],
 };
 
 const sync = posenc as unknown as Readonly<Record<string, Any>>;
