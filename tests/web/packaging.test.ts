@@ -64,7 +64,7 @@ describe("what is packed", () => {
       const text = readFileSync(join(kRoot, page), "utf8");
       const links = [
         ...text.matchAll(/\]\((?!https?:|#)([^)#\s]+\.(?:md|mjs))/g),
-        ...text.matchAll(/ (?:src|srcset)="([^"]+)"/g),
+        ...text.matchAll(/ (?:src|srcset)="([^"]+\.svg)"/g),
       ];
       for (const [, path] of links) {
         expect(files, `${page}: ${path}`).toContain(join(dirname(page), path!));
