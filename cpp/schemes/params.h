@@ -91,6 +91,13 @@ inline constexpr Param kPairLayout = {
     .fallback = 0,
     .choices = "interleaved|half"};
 
+inline constexpr Param kRotaryDim = {.name = "rotaryDim",
+                                     .kind = Kind::kInteger,
+                                     .sentence = "Columns that turn, the first ones; an even number.",
+                                     .fallback_param = "dim",
+                                     .min = 2,
+                                     .max = 65536};
+
 // Of what is drawn where it is not given; any whole number that a double holds.
 constexpr Param seed_param(Prose sentence) {
   return {.name = "seed",

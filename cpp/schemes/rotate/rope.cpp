@@ -29,12 +29,7 @@ constexpr Param kOwnParams[] = {
     described(kBase, "Base of the wavelengths, rope_theta in configs."),
     described(kPairLayout,
               "Which columns make a pair: neighbours (GPT-J, Meta), or half the width apart (NeoX, Hugging Face)."),
-    {.name = "rotaryDim",
-     .kind = Kind::kInteger,
-     .sentence = "Columns that turn, the first ones; an even number.",
-     .fallback_param = "dim",
-     .min = 2,
-     .max = 65536},
+    kRotaryDim,
     {.name = "frequencies",
      .kind = Kind::kList,
      .sentence = "Angular frequency of each pair, radians a position, in place of base.",
@@ -47,19 +42,14 @@ constexpr Param kOwnParams[] = {
 constexpr auto kParams = with_scaling(kOwnParams);
 
 bool own_frequencies(const Spec& spec) { return !spec.has("frequencies"); }
-bool same_for_all_lengths(const Spec& spec) { return !Scaling::length_matters(spec); }
-bool keeps_lengths(const Spec& spec) { return Scaling::attention_factor(spec) == 1; }
-
-constexpr char kSameForAllLengths[] = "the frequencies do not change with the length of the call";
-constexpr char kKeepsLengths[] = "the scaling has no attention factor";
 
 constexpr Claim kClaims[] = {
-    {.law = Law::kShiftInvariant, .when = kSameForAllLengths, .holds = same_for_all_lengths},
-    {.law = Law::kIsometry, .when = kKeepsLengths, .holds = keeps_lengths},
+    {.law = Law::kShiftInvariant, .when = Scaling::kSameForAllLengths, .holds = Scaling::same_for_all_lengths},
+    {.law = Law::kIsometry, .when = Scaling::kKeepsLengths, .holds = Scaling::keeps_lengths},
     {Law::kBounded},
     {.law = Law::kInjective, .when = "no list of frequencies is given", .holds = own_frequencies, .length = 4096},
     {Law::kExtrapolates},
-    {.law = Law::kIdentityAtZero, .when = kKeepsLengths, .holds = keeps_lengths},
+    {.law = Law::kIdentityAtZero, .when = Scaling::kKeepsLengths, .holds = Scaling::keeps_lengths},
 };
 
 class Rope final : public TurnedPairs {
@@ -68,13 +58,7 @@ class Rope final : public TurnedPairs {
     auto rope = std::make_unique<Rope>();
     rope->dim_ = spec.integer("dim");
     const int rotary = spec.integer("rotaryDim");
-    if (rotary % 2 != 0 || rotary > rope->dim_) {
-      if (!spec.has("rotaryDim")) {
-        return spec.refuse(Code::kOutOfRange, "dim", "even where rotaryDim is not given", to_text(rotary));
-      }
-      return spec.refuse(Code::kOutOfRange, "rotaryDim", "an even number from 2 to dim, " + to_text(rope->dim_),
-                         to_text(rotary));
-    }
+    if (Status status = check_rotary_dim(spec); !status.ok()) return status;
     rope->layout_ = spec.choice("layout") == 0 ? PairLayout::kInterleaved : PairLayout::kHalf;
     Unscaled unscaled;
     unscaled.dim = rotary;

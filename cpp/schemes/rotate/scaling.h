@@ -216,9 +216,14 @@ class Scaling {
   // `length` counts the tokens of the sequence; 0: no longer than was trained. What the last lengths gave is kept.
   const Turning& at(double length) const;
 
-  // The claims of a scheme hang on these.
   static bool length_matters(const Spec& spec);      // dynamic, qwen, longrope
   static double attention_factor(const Spec& spec);  // what queries and keys are multiplied by
+
+  // Claims of schemes that are scaled hang on these.
+  static bool same_for_all_lengths(const Spec& spec) { return !length_matters(spec); }
+  static bool keeps_lengths(const Spec& spec) { return attention_factor(spec) == 1; }
+  static constexpr char kSameForAllLengths[] = "the frequencies do not change with the length of the call";
+  static constexpr char kKeepsLengths[] = "the scaling has no attention factor";
 
  private:
   double stretch(double length) const;

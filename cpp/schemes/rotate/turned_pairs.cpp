@@ -104,6 +104,15 @@ Status TurnedPairs::apply(const RotateCall& call, const Positions& positions, co
   return turn(call, positions, x, x_stride, y, y_stride, double_tables_);
 }
 
+Status check_rotary_dim(const Spec& spec) {
+  const int dim = spec.integer("dim"), rotary = spec.integer("rotaryDim");
+  if (rotary % 2 == 0 && rotary <= dim) return ok();
+  if (!spec.has("rotaryDim")) {
+    return spec.refuse(Code::kOutOfRange, "dim", "even where rotaryDim is not given", to_text(rotary));
+  }
+  return spec.refuse(Code::kOutOfRange, "rotaryDim", "an even number from 2 to dim, " + to_text(dim), to_text(rotary));
+}
+
 Status TurnedPairs::frequencies(double, FrequencyReport& report) const {
   report.base = base_;
   report.inverse.resize(pairs_);

@@ -16,6 +16,9 @@ struct AxisPairs {
   std::vector<std::size_t> pairs;  // which ones, upwards; empty: all of the scheme
 };
 
+// Refuses a rotaryDim that is odd or above dim.
+Status check_rotary_dim(const Spec& spec);
+
 // Tables of cosines and sines of blocks of positions. Heads share positions, so the next head wants the same blocks.
 template <class Real>
 class PairTables {
