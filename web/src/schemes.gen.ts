@@ -194,16 +194,33 @@ export const schemes: readonly Descriptor[] = [
       {"name":"dim","kind":"integer","sentence":"Width d of queries and keys, even.","allowed":"an integer from 6 to 65536","required":true,"default":null,"min":6,"max":65536,"aboveMin":false,"shown":{"value":64,"min":8,"max":128,"log":false,"step":2}},
       {"name":"base","kind":"real","sentence":"Base of the wavelengths, rope_theta in configs.","allowed":"a number from 1e-12 to 1000000000000","required":false,"default":10000,"min":1e-12,"max":1000000000000,"aboveMin":false,"shown":{"value":10000,"min":2,"max":1000000,"log":true}},
       {"name":"layout","kind":"choice","sentence":"Which columns make a pair: neighbours, or half the width apart (Qwen).","allowed":"\"interleaved\" or \"half\"","required":false,"default":"half","choices":["interleaved","half"]},
-      {"name":"sections","kind":"list","sentence":"Pairs of each axis, dim / 2 in all: time, height, width.","allowed":"a list [3] of numbers from 0 to 32768","required":false,"default":null,"min":0,"max":32768,"aboveMin":false,"shape":"[3]"},
+      {"name":"rotaryDim","kind":"integer","sentence":"Columns that turn, the first ones; an even number.","allowed":"an integer from 2 to 65536","required":false,"default":null,"defaultParam":"dim","min":2,"max":65536,"aboveMin":false},
+      {"name":"sections","kind":"list","sentence":"Pairs of each axis, rotaryDim / 2 in all: time, height, width.","allowed":"a list [3] of numbers from 0 to 32768","required":false,"default":null,"min":0,"max":32768,"aboveMin":false,"shape":"[3]"},
       {"name":"interleaved","kind":"flag","sentence":"Deals pairs to the axes in turn (Qwen3-VL), not in runs (Qwen2-VL).","allowed":"true or false","required":false,"default":false},
+      {"name":"scaling.type","kind":"choice","sentence":"Rule that stretches the wavelengths beyond the trained length.","allowed":"\"none\", \"linear\", \"ntk\", \"dynamic\", \"dynamic-static\", \"qwen\", \"yarn\", \"llama3\", \"longrope\" or \"proportional\"","required":false,"default":"none","choices":["none","linear","ntk","dynamic","dynamic-static","qwen","yarn","llama3","longrope","proportional"]},
+      {"name":"scaling.factor","kind":"real","sentence":"How many times the trained length is to be reached.","allowed":"a number from 1 to 1000000","required":false,"default":null,"min":1,"max":1000000,"aboveMin":false,"where":"scaling.type","neededBy":["linear","ntk","dynamic","dynamic-static","yarn","llama3"],"takenBy":["longrope","proportional"],"shown":{"value":4,"min":1,"max":32,"log":true}},
+      {"name":"scaling.maxPositionEmbeddings","kind":"integer","sentence":"Trained length; the frequencies stay up to it.","allowed":"an integer from 1 to 1000000000","required":false,"default":null,"min":1,"max":1000000000,"aboveMin":false,"where":"scaling.type","neededBy":["dynamic"],"takenBy":["dynamic-static"],"shown":{"value":2048,"min":256,"max":8192,"log":true}},
+      {"name":"scaling.trainLength","kind":"integer","sentence":"Trained length, seq_length in Qwen's configs.","allowed":"an integer from 1 to 1000000000","required":false,"default":null,"min":1,"max":1000000000,"aboveMin":false,"where":"scaling.type","neededBy":["qwen"],"takenBy":[],"shown":{"value":2048,"min":256,"max":8192,"log":true}},
+      {"name":"scaling.originalMaxPositionEmbeddings","kind":"integer","sentence":"Trained length before the extension.","allowed":"an integer from 2 to 1000000000","required":false,"default":null,"min":2,"max":1000000000,"aboveMin":false,"where":"scaling.type","neededBy":["yarn","llama3","longrope"],"takenBy":[],"shown":{"value":2048,"min":256,"max":8192,"log":true}},
+      {"name":"scaling.betaFast","kind":"real","sentence":"Pairs of more turns in the trained length are kept.","allowed":"a number from 0.000001 to 1000000","required":false,"default":32,"min":0.000001,"max":1000000,"aboveMin":false,"where":"scaling.type","neededBy":[],"takenBy":["yarn"]},
+      {"name":"scaling.betaSlow","kind":"real","sentence":"Pairs of fewer turns in the trained length are divided by the factor.","allowed":"a number from 0.000001 to 1000000","required":false,"default":1,"min":0.000001,"max":1000000,"aboveMin":false,"where":"scaling.type","neededBy":[],"takenBy":["yarn"]},
+      {"name":"scaling.attentionFactor","kind":"real","sentence":"Factor of queries and keys, in place of the rule's own.","allowed":"a number from 0.001 to 1000","required":false,"default":null,"min":0.001,"max":1000,"aboveMin":false,"where":"scaling.type","neededBy":[],"takenBy":["yarn","longrope"]},
+      {"name":"scaling.mscale","kind":"real","sentence":"DeepSeek's: multiplies the logarithm in the factor of queries and keys; with mscaleAllDim.","allowed":"a number from 0 to 100","required":false,"default":null,"min":0,"max":100,"aboveMin":false,"where":"scaling.type","neededBy":[],"takenBy":["yarn"]},
+      {"name":"scaling.mscaleAllDim","kind":"real","sentence":"DeepSeek's: divides that factor again, and multiplies the softmax scale by its square.","allowed":"a number from 0 to 100","required":false,"default":null,"min":0,"max":100,"aboveMin":false,"where":"scaling.type","neededBy":[],"takenBy":["yarn"]},
+      {"name":"scaling.truncate","kind":"flag","sentence":"Rounds the ends of the ramp outwards to whole pairs; gpt-oss does not.","allowed":"true or false","required":false,"default":true,"where":"scaling.type","neededBy":[],"takenBy":["yarn"]},
+      {"name":"scaling.lowFreqFactor","kind":"real","sentence":"Pairs of fewer turns in the trained length are divided by the factor.","allowed":"a number from 0.000001 to 1000000","required":false,"default":null,"min":0.000001,"max":1000000,"aboveMin":false,"where":"scaling.type","neededBy":["llama3"],"takenBy":[],"shown":{"value":1,"min":0.5,"max":2,"log":false}},
+      {"name":"scaling.highFreqFactor","kind":"real","sentence":"Pairs of more turns in the trained length are kept; with lowFreqFactor equal, a step.","allowed":"a number from 0.000001 to 1000000","required":false,"default":null,"min":0.000001,"max":1000000,"aboveMin":false,"where":"scaling.type","neededBy":["llama3"],"takenBy":[],"shown":{"value":4,"min":2.5,"max":16,"log":false}},
+      {"name":"scaling.shortFactor","kind":"list","sentence":"Divisor of each pair's frequency up to the trained length.","allowed":"a list [rotaryDim / 2] of numbers from 0.000001 to 1000000000","required":false,"default":null,"min":0.000001,"max":1000000000,"aboveMin":false,"where":"scaling.type","neededBy":["longrope"],"takenBy":[],"shape":"[rotaryDim / 2]"},
+      {"name":"scaling.longFactor","kind":"list","sentence":"Divisor of each pair's frequency beyond the trained length.","allowed":"a list [rotaryDim / 2] of numbers from 0.000001 to 1000000000","required":false,"default":null,"min":0.000001,"max":1000000000,"aboveMin":false,"where":"scaling.type","neededBy":["longrope"],"takenBy":[],"shape":"[rotaryDim / 2]"},
+      {"name":"scaling.partialRotaryFactor","kind":"real","sentence":"Share of the pairs that turn, the fastest ones; the exponents stay those of the whole width.","allowed":"a number above 0 and at most 1","required":false,"default":null,"min":0,"max":1,"aboveMin":true,"where":"scaling.type","neededBy":["proportional"],"takenBy":[],"shown":{"value":0.25,"min":0.125,"max":1,"log":false}},
     ],
     laws: [
-      {"law":"shift_invariant","sentence":"The score of a query and a key depends on their offset only."},
-      {"law":"isometry","sentence":"It keeps the length of every vector."},
+      {"law":"shift_invariant","sentence":"The score of a query and a key depends on their offset only.","when":{"text":"the frequencies do not change with the length of the call"}},
+      {"law":"isometry","sentence":"It keeps the length of every vector.","when":{"text":"the scaling has no attention factor"}},
       {"law":"bounded","sentence":"Lengths do not grow with the position."},
       {"law":"injective","sentence":"No two positions turn a vector alike in float32.","length":4096},
       {"law":"extrapolates","sentence":"It is defined at every position: no table ends."},
-      {"law":"identity_at_zero","sentence":"Position 0 changes nothing."},
+      {"law":"identity_at_zero","sentence":"Position 0 changes nothing.","when":{"text":"the scaling has no attention factor"}},
     ],
   },
   {
@@ -948,10 +965,126 @@ export interface MropeOptions {
   readonly base?: number;
   /** Which columns make a pair: neighbours, or half the width apart (Qwen). Default: `"half"`. */
   readonly layout?: "interleaved" | "half";
-  /** Pairs of each axis, dim / 2 in all: time, height, width. A list [3] of numbers from 0 to 32768. */
+  /** Columns that turn, the first ones; an even number. An integer from 2 to 65536. Default: the value of `dim`. */
+  readonly rotaryDim?: number;
+  /** Pairs of each axis, rotaryDim / 2 in all: time, height, width. A list [3] of numbers from 0 to 32768. */
   readonly sections?: TensorLike | TableJSON;
   /** Deals pairs to the axes in turn (Qwen3-VL), not in runs (Qwen2-VL). Default: `false`. */
   readonly interleaved?: boolean;
+  readonly scaling?:
+    | {
+        /** Rule that stretches the wavelengths beyond the trained length. Default: `"none"`. */
+        readonly type?: "none";
+      }
+    | {
+        /** Rule that stretches the wavelengths beyond the trained length. Default: `"none"`. */
+        readonly type: "linear";
+        /** How many times the trained length is to be reached. A number from 1 to 1000000. */
+        readonly factor: number;
+      }
+    | {
+        /** Rule that stretches the wavelengths beyond the trained length. Default: `"none"`. */
+        readonly type: "ntk";
+        /** How many times the trained length is to be reached. A number from 1 to 1000000. */
+        readonly factor: number;
+      }
+    | {
+        /** Rule that stretches the wavelengths beyond the trained length. Default: `"none"`. */
+        readonly type: "dynamic";
+        /** How many times the trained length is to be reached. A number from 1 to 1000000. */
+        readonly factor: number;
+        /** Trained length; the frequencies stay up to it. An integer from 1 to 1000000000. */
+        readonly maxPositionEmbeddings: number;
+      }
+    | {
+        /** Rule that stretches the wavelengths beyond the trained length. Default: `"none"`. */
+        readonly type: "dynamic-static";
+        /** How many times the trained length is to be reached. A number from 1 to 1000000. */
+        readonly factor: number;
+        /** Trained length; the frequencies stay up to it. An integer from 1 to 1000000000. */
+        readonly maxPositionEmbeddings?: number;
+      }
+    | {
+        /** Rule that stretches the wavelengths beyond the trained length. Default: `"none"`. */
+        readonly type: "qwen";
+        /** Trained length, seq_length in Qwen's configs. An integer from 1 to 1000000000. */
+        readonly trainLength: number;
+      }
+    | {
+        /** Rule that stretches the wavelengths beyond the trained length. Default: `"none"`. */
+        readonly type: "yarn";
+        /** How many times the trained length is to be reached. A number from 1 to 1000000. */
+        readonly factor: number;
+        /** Trained length before the extension. An integer from 2 to 1000000000. */
+        readonly originalMaxPositionEmbeddings: number;
+        /** Pairs of more turns in the trained length are kept. A number from 0.000001 to 1000000. Default: `32`. */
+        readonly betaFast?: number;
+        /**
+         * Pairs of fewer turns in the trained length are divided by the factor. A number from 0.000001 to 1000000.
+         * Default: `1`.
+         */
+        readonly betaSlow?: number;
+        /** Factor of queries and keys, in place of the rule's own. A number from 0.001 to 1000. */
+        readonly attentionFactor?: number;
+        /**
+         * DeepSeek's: multiplies the logarithm in the factor of queries and keys; with mscaleAllDim. A number from 0 to
+         * 100.
+         */
+        readonly mscale?: number;
+        /**
+         * DeepSeek's: divides that factor again, and multiplies the softmax scale by its square. A number from 0 to
+         * 100.
+         */
+        readonly mscaleAllDim?: number;
+        /** Rounds the ends of the ramp outwards to whole pairs; gpt-oss does not. Default: `true`. */
+        readonly truncate?: boolean;
+      }
+    | {
+        /** Rule that stretches the wavelengths beyond the trained length. Default: `"none"`. */
+        readonly type: "llama3";
+        /** How many times the trained length is to be reached. A number from 1 to 1000000. */
+        readonly factor: number;
+        /** Trained length before the extension. An integer from 2 to 1000000000. */
+        readonly originalMaxPositionEmbeddings: number;
+        /** Pairs of fewer turns in the trained length are divided by the factor. A number from 0.000001 to 1000000. */
+        readonly lowFreqFactor: number;
+        /**
+         * Pairs of more turns in the trained length are kept; with lowFreqFactor equal, a step. A number from 0.000001
+         * to 1000000.
+         */
+        readonly highFreqFactor: number;
+      }
+    | {
+        /** Rule that stretches the wavelengths beyond the trained length. Default: `"none"`. */
+        readonly type: "longrope";
+        /** How many times the trained length is to be reached. A number from 1 to 1000000. */
+        readonly factor?: number;
+        /** Trained length before the extension. An integer from 2 to 1000000000. */
+        readonly originalMaxPositionEmbeddings: number;
+        /** Factor of queries and keys, in place of the rule's own. A number from 0.001 to 1000. */
+        readonly attentionFactor?: number;
+        /**
+         * Divisor of each pair's frequency up to the trained length. A list [rotaryDim / 2] of numbers from 0.000001 to
+         * 1000000000.
+         */
+        readonly shortFactor: TensorLike | TableJSON;
+        /**
+         * Divisor of each pair's frequency beyond the trained length. A list [rotaryDim / 2] of numbers from 0.000001
+         * to 1000000000.
+         */
+        readonly longFactor: TensorLike | TableJSON;
+      }
+    | {
+        /** Rule that stretches the wavelengths beyond the trained length. Default: `"none"`. */
+        readonly type: "proportional";
+        /** How many times the trained length is to be reached. A number from 1 to 1000000. */
+        readonly factor?: number;
+        /**
+         * Share of the pairs that turn, the fastest ones; the exponents stay those of the whole width. A number above 0
+         * and at most 1.
+         */
+        readonly partialRotaryFactor: number;
+      };
 }
 
 /** A scheme made by {@link mrope}: its parameters are readable; one neither given nor with a default is null. */
@@ -960,8 +1093,27 @@ export interface Mrope extends RotateScheme {
   readonly dim: number;
   readonly base: number;
   readonly layout: "interleaved" | "half";
+  readonly rotaryDim: number;
   readonly sections: Tensor<"float64"> | null;
   readonly interleaved: boolean;
+  readonly scaling: {
+    readonly type: "none" | "linear" | "ntk" | "dynamic" | "dynamic-static" | "qwen" | "yarn" | "llama3" | "longrope" | "proportional";
+    readonly factor?: number | null;
+    readonly maxPositionEmbeddings?: number | null;
+    readonly trainLength?: number | null;
+    readonly originalMaxPositionEmbeddings?: number | null;
+    readonly betaFast?: number | null;
+    readonly betaSlow?: number | null;
+    readonly attentionFactor?: number | null;
+    readonly mscale?: number | null;
+    readonly mscaleAllDim?: number | null;
+    readonly truncate?: boolean | null;
+    readonly lowFreqFactor?: number | null;
+    readonly highFreqFactor?: number | null;
+    readonly shortFactor?: Tensor<"float64"> | null;
+    readonly longFactor?: Tensor<"float64"> | null;
+    readonly partialRotaryFactor?: number | null;
+  };
 }
 
 /**
@@ -971,7 +1123,9 @@ export interface Mrope extends RotateScheme {
  *
  * Source: Wang et al. 2024, Qwen2-VL, section 2.1.
  *
- * Holds: shift invariant; isometry; bounded; injective up to 4096 positions; extrapolates; identity at zero.
+ * Holds: shift invariant where the frequencies do not change with the length of the call; isometry where the scaling
+ * has no attention factor; bounded; injective up to 4096 positions; extrapolates; identity at zero where the scaling
+ * has no attention factor.
  */
 export function mrope(options: MropeOptions): Mrope {
   return makeScheme(schemes[7]!, options) as Mrope;

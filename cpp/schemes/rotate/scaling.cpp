@@ -1,7 +1,8 @@
-// The rules of scaling.type. omega_i = base^(-2i/d), L the length of the call, M the trained length, s the factor.
+// The rules of scaling.type.
 // Conventions of Hugging Face's reference functions unless a rule says otherwise; where frameworks disagree a rule is a
 // choice of its own, or a note of frequencies() says so.
 // Conventions:
+//   letters         omega_i = base^(-2i/d), L the length of the call, M the trained length, s the factor.
 //   linear          omega_i / s, the same as positions / s (Chen et al. 2023).
 //   ntk             base s^(d/(d - 2)): the fastest pair is kept, the slowest divided by s (bloc97 2023).
 //   dynamic         ntk with s L / M - (s - 1) in place of s beyond the trained length M, which changes with every

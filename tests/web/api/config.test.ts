@@ -104,7 +104,8 @@ function turns(scheme: LayerPositions["rotate"], facts: RotateFacts, expected: R
     base: facts.base,
     layout: facts.layout,
   });
-  if (facts.sections === undefined) expect(turned).toMatchObject({ rotaryDim: facts.rotary ?? facts.width });
+  expect(turned).toMatchObject({ rotaryDim: facts.rotary ?? facts.width });
+  if (facts.sections === undefined) expect(turned).not.toHaveProperty("sections");
   else {
     const { sections, interleaved } = turned as unknown as { sections: Iterable<number>; interleaved: boolean };
     expect([...sections]).toEqual(facts.sections);
@@ -315,6 +316,12 @@ describe("faults of others", () => {
       rope_scaling: { type: "mrope", mrope_section: list },
     });
     expect(() => fromConfig(sections([24, 20, 20]))).not.toThrow();
+    const quarter = { head_dim: 256, rope_theta: 1e7, partial_rotary_factor: 0.25, mrope_interleaved: true };
+    const { rotate } = fromConfig({ ...quarter, rope_type: "default", mrope_section: [11, 11, 10] });
+    expect(one(rotate)).toMatchObject({ name: "mrope", dim: 256, rotaryDim: 64, interleaved: true });
+    expect(() => fromConfig({ ...quarter, rope_type: "default", mrope_section: [24, 20, 20] })).toThrow(
+      "pairs that make 32 together, half the 64 columns that turn, got [24, 20, 20], 64 together",
+    );
     expect(() => fromConfig(sections([22, 21, 20]))).toThrow(
       "rope_scaling.mrope_section must be whole numbers of pairs that make 64 together, half the width of a head, " +
         "got [22, 21, 20], 63 together",

@@ -71,12 +71,10 @@ export function rope(keys: Keys, facts: RopeFacts): RotateScheme {
     return make("rotate", "rope", { dim, base, layout, scaling });
   }
   const rotaryDim = rotaryOf(keys, parameters, facts);
-  const sections = parameters?.has("mrope_section") ? parameters : keys.inner("rope_scaling");
-  if (sections?.has("mrope_section")) {
-    return mrope(keys, sections, { dim, base, layout, rotaryDim, scaled: type !== "default" && type !== "mrope" });
-  }
   const scaling = parameters === undefined ? undefined : scalingOf(keys, parameters, type, rotaryDim);
-  return make("rotate", "rope", { dim, base, layout, rotaryDim: rotaryDim === dim ? undefined : rotaryDim, scaling });
+  const turning = { dim, base, layout, rotaryDim: rotaryDim === dim ? undefined : rotaryDim, scaling };
+  const sections = parameters?.has("mrope_section") ? parameters : keys.inner("rope_scaling");
+  return sections?.has("mrope_section") ? mrope(keys, sections, turning) : make("rotate", "rope", turning);
 }
 
 function baseOf(keys: Keys, parameters: Keys | undefined, facts: RopeFacts): number {
@@ -288,29 +286,31 @@ function longrope(keys: Keys, parameters: Keys, rotaryDim: number): Readonly<Rec
   return { type: "longrope", shortFactor, longFactor, originalMaxPositionEmbeddings, factor, attentionFactor };
 }
 
-interface MropeFacts {
+interface TurningFacts {
   readonly dim: number;
   readonly base: number;
   readonly layout: "interleaved" | "half";
-  readonly rotaryDim: number;
-  readonly scaled: boolean;
+  /** Undefined where all columns turn. */
+  readonly rotaryDim: number | undefined;
+  readonly scaling: Readonly<Record<string, unknown>> | undefined;
 }
 
-function mrope(keys: Keys, parameters: Keys, { dim, base, layout, rotaryDim, scaled }: MropeFacts): RotateScheme {
-  if (scaled) parameters.unsupported("mrope_section", "beside a rule that stretches the wavelengths is not expressible");
-  if (rotaryDim !== dim) parameters.unsupported("mrope_section", "on part of the columns is not expressible");
+function mrope(keys: Keys, parameters: Keys, turning: TurningFacts): RotateScheme {
+  const { dim, rotaryDim } = turning;
+  const pairs = (rotaryDim ?? dim) / 2;
   const sections = parameters.numbers("mrope_section");
   const sum = sections.reduce((total, section) => total + section, 0);
-  if (sum !== dim / 2 || sections.some((section) => section < 0 || !Number.isInteger(section))) {
+  if (sum !== pairs || sections.some((section) => section < 0 || !Number.isInteger(section))) {
     refuse(
       "shape-mismatch",
       kSubject,
       parameters.at("mrope_section"),
-      `whole numbers of pairs that make ${dim / 2} together, half the width of a head`,
+      `whole numbers of pairs that make ${pairs} together, half ` +
+        (rotaryDim === undefined ? "the width of a head" : `the ${rotaryDim} columns that turn`),
       verbatim(`[${sections.join(", ")}], ${sum} together`),
     );
   }
   keys.note("Positions have three axes, time, height and width: multimodalPositions() makes them.");
   const interleaved = parameters.flag("mrope_interleaved", false);
-  return make("rotate", "mrope", { dim, base, layout, sections, interleaved });
+  return make("rotate", "mrope", { ...turning, sections, interleaved });
 }
