@@ -55,6 +55,34 @@ export {
 export { type MultiHeadAttentionOptions, multiHeadAttention } from "./multi-head.js";
 export { type AttentionDistanceOptions, type EntropyOptions, attentionDistance, entropy } from "./analysis.js";
 export { type RandomNormalOptions, randomNormal } from "./random.js";
+export {
+  type Bilinear,
+  type BilinearOptions,
+  type DiagonalDominance,
+  type NormRatio,
+  bilinear,
+  diagonalDominance,
+  normRatio,
+} from "./analysis/bilinear.js";
+export {
+  type ComparedLaw,
+  type ComparedScheme,
+  type Cost,
+  type CostOptions,
+  type Costs,
+  type ModelCost,
+  compare,
+  cost,
+} from "./analysis/cost.js";
+export { type Taylor, type TaylorOptions, taylor, taylorTerms } from "./analysis/expansion.js";
+export {
+  type ContextExtension,
+  type ContextExtensionOptions,
+  type Extrapolation,
+  type ExtrapolationOptions,
+  contextExtension,
+  extrapolation,
+} from "./analysis/extension.js";
 export { type DecayBoundOptions, type KernelOptions, decayBound, kernel } from "./analysis/kernel.js";
 export {
   type FrequencyLaw,
@@ -62,4 +90,11 @@ export {
   oscillatoryIntegral,
   riemannSum,
 } from "./analysis/oscillatory.js";
+export {
+  type Arithmetic,
+  type Precision,
+  type PrecisionOptions,
+  type PrecisionRecipe,
+  precision,
+} from "./analysis/precision.js";
 export type { TurningScheme } from "./analysis/turned-pairs.js";

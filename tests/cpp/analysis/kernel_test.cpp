@@ -10,7 +10,6 @@
 
 #include "analysis/oscillatory.h"
 #include "kernels/exact_sum.h"
-#include "support/hashes.h"
 #include "support/property.h"
 
 using namespace posenc;
@@ -280,28 +279,4 @@ TEST_CASE("properties of the integrals") {
     const double x = dice.real(-100, 100), pairs = dice.integer(1, 300);
     CHECK(std::fabs(riemann(law, 2 * pairs, x) - integral(law, x)) <= std::fabs(x) * variation / pairs + 1e-13);
   });
-}
-
-TEST_CASE("kernel, bound and integrals have the same bits in every build") {
-  std::vector<double> all;
-  const double x[] = {0, 1, -2.5, 3.9, 4.1, 64, 710, 1000.5, 123456.789, 1e6, 0x1p53};
-  const auto put = [&](auto call) {
-    std::vector<double> out(std::size(x));
-    REQUIRE(call(out.data()).ok());
-    all.insert(all.end(), out.begin(), out.end());
-  };
-  const auto paper = Frequencies::power_law(10000, 64, 32);
-  put([&](double* out) { return score_kernel(*paper, x, std::size(x), false, out); });
-  put([&](double* out) { return score_kernel(*paper, x, std::size(x), true, out); });
-  put([&](double* out) { return decay_bound(*paper, x, std::size(x), out); });
-  testing::check_hash("analysis/kernel", all.data(), all.size());
-  all.clear();
-  const double samples[] = {1, 0.25, 0.25, -0.5, 1e-3};
-  for (const FrequencyLaw& law :
-       {kPaper, kLinear, FrequencyLaw::exponential(1.01), FrequencyLaw::exponential(1e-3),
-        FrequencyLaw::power(2), FrequencyLaw::power(0.013), FrequencyLaw::of_samples(samples)}) {
-    put([&](double* out) { return oscillatory_integral(law, x, std::size(x), out); });
-    put([&](double* out) { return riemann_sum(law, 24, x, std::size(x), out); });
-  }
-  testing::check_hash("analysis/oscillatory", all.data(), all.size());
 }

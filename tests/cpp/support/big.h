@@ -3,6 +3,7 @@
 
 #include <mpfr.h>
 
+#include <cmath>
 #include <utility>
 
 namespace posenc_test {
@@ -34,6 +35,23 @@ class Big {
     Big r;
     mpfr_const_euler(r.value_, MPFR_RNDN);
     return r;
+  }
+
+  /// Rounded to nearest in a binary format of `bits` with exponents from `least` (of its smallest normal number) on,
+  /// infinite beyond `largest`.
+  double rounded(int bits, int least, double largest) const {
+    mpfr_t r;
+    mpfr_init2(r, bits);
+    const mpfr_exp_t emin = mpfr_get_emin();
+    const int inexact = mpfr_set(r, value_, MPFR_RNDN);
+    mpfr_set_emin(least - bits + 2);
+    const int checked = mpfr_check_range(r, inexact, MPFR_RNDN);
+    mpfr_subnormalize(r, checked, MPFR_RNDN);
+    mpfr_set_emin(emin);
+    const double result = mpfr_get_d(r, MPFR_RNDN);
+    mpfr_clear(r);
+    if (result > largest) return HUGE_VAL;
+    return result < -largest ? -HUGE_VAL : result;
   }
 
   double value() const { return mpfr_get_d(value_, MPFR_RNDN); }

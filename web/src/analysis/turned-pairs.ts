@@ -14,6 +14,8 @@ export interface TurnedPairs {
   readonly parts: Float64Array;
   readonly pairs: number;
   readonly attentionFactor: number;
+  /** The base in force; null where no base makes the frequencies. */
+  readonly base: number | null;
 }
 
 /** The pairs of a scheme for a call of `length` tokens; `unsupported` for schemes that turn none. */
@@ -21,14 +23,14 @@ export function turnedPairs(subject: string, argument: string, scheme: unknown, 
   const spec = readScheme(subject, argument, scheme, ["embed", "rotate"]);
   const tokens = readPositive(subject, "length", length) ?? 0;
   const told = new Frame(subject);
-  const { inverse, attentionFactor } = told
+  const { inverse, attentionFactor, base } = told
     .run("frequencies", { scheme: told.scheme(spec), length: tokens })
     .json() as Frequencies;
   const pairs = inverse.length;
   const frame = new Frame(subject);
   const out = frame.output(pairs * 3 * 8);
   frame.run("frequency_parts", { scheme: frame.scheme(spec), length: tokens, out });
-  return { parts: frame.float64(out, pairs * 3), pairs, attentionFactor };
+  return { parts: frame.float64(out, pairs * 3), pairs, attentionFactor, base };
 }
 
 /** Offsets or positions along one axis, as the core wants them. */
