@@ -18,20 +18,8 @@ double real(std::size_t n) { return static_cast<double>(n); }
 struct Operand {
   const char* name;
   const float* data;
-  std::size_t rows, columns;
+  std::size_t size;
 };
-
-Status check_finite(const Operand& operand, bool allowed, bool& all_finite) {
-  const std::size_t size = operand.rows * operand.columns;
-  if (operand.data == nullptr || scan_numbers(operand.data, size).finite) return ok();
-  all_finite = false;
-  if (allowed) return ok();
-  std::size_t at = 0;
-  while (operand.data[at] - operand.data[at] == 0) ++at;
-  return refuse(Code::kNotFinite, kSubject, operand.name, "finite numbers",
-                to_text(operand.data[at]) + " at row " + to_text(real(at / operand.columns)) + ", column " +
-                    to_text(real(at % operand.columns)));
-}
 
 // x (B, tokens, width)  W (width, heads columns) -> (B, heads, tokens, columns)
 void project(const float* x, std::size_t batch, std::size_t tokens, std::size_t width, const Projection& projection,
@@ -59,17 +47,24 @@ Status multi_head_attention(const MultiHeadCall& call) {
   const std::size_t context_width = crossed ? call.context_width : call.x_width;
   const std::size_t joined_width = heads * dv;
   bool finite = true;
-  for (const Operand& operand : {Operand{"x", call.x, batch * queries, call.x_width},
-                                 {"context", call.context, batch * keys, context_width},
-                                 {"wq", call.query.weights, call.x_width, heads * d},
-                                 {"wk", call.key.weights, context_width, kv_heads * d},
-                                 {"wv", call.value.weights, context_width, kv_heads * dv},
-                                 {"wo", call.output.weights, joined_width, call.out_width},
-                                 {"bq", call.query.bias, 1, heads * d},
-                                 {"bk", call.key.bias, 1, kv_heads * d},
-                                 {"bv", call.value.bias, 1, kv_heads * dv},
-                                 {"bo", call.output.bias, 1, call.out_width}}) {
-    if (Status status = check_finite(operand, inner.allow_non_finite, finite); !status.ok()) return status;
+  const Operand operands[] = {{"x", call.x, batch * queries * call.x_width},
+                              {"context", call.context, batch * keys * context_width},
+                              {"wq", call.query.weights, call.x_width * heads * d},
+                              {"wk", call.key.weights, context_width * kv_heads * d},
+                              {"wv", call.value.weights, context_width * kv_heads * dv},
+                              {"wo", call.output.weights, joined_width * call.out_width},
+                              {"bq", call.query.bias, heads * d},
+                              {"bk", call.key.bias, kv_heads * d},
+                              {"bv", call.value.bias, kv_heads * dv},
+                              {"bo", call.output.bias, call.out_width}};
+  for (const Operand& operand : operands) {
+    if (operand.data == nullptr || scan_numbers(operand.data, operand.size).finite) continue;
+    finite = false;
+    if (inner.allow_non_finite) continue;
+    std::size_t at = 0;
+    while (operand.data[at] - operand.data[at] == 0) ++at;
+    return refuse(Code::kNotFinite, kSubject, operand.name, "finite numbers",
+                  to_text(operand.data[at]) + " at element " + to_text(real(at)));
   }
 
   const std::size_t tall = queries < keys ? keys : queries;

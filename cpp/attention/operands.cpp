@@ -27,9 +27,7 @@ Status check_shapes(const AttentionOptions& call) {
   for (int axis = 0; axis < 4 && call.mask.given(); ++axis) {
     const std::size_t size = call.mask.shape[axis];
     if (size == 1 || size == full[axis]) continue;
-    return refuse(Code::kShapeMismatch, kSubject, "mask",
-                  "of size 1 or " + to_text(static_cast<double>(full[axis])) + " along axis " + to_text(axis) +
-                      " of [B, H, Tq, Tk]",
+    return refuse(Code::kShapeMismatch, kSubject, "mask", "of size 1 or the full size along each of [B, H, Tq, Tk]",
                   to_text(static_cast<double>(size)));
   }
   return ok();
@@ -216,10 +214,7 @@ Status check_mask(const AttentionOptions& call, Operands& operands) {
   const std::size_t* shape = mask.shape;
   const std::size_t size = shape[0] * shape[1] * shape[2] * shape[3];
   if (mask.seen != nullptr && !all_flags(mask.seen, size)) {
-    std::size_t at = 0;
-    while (mask.seen[at] <= 1) ++at;
-    return refuse(Code::kOutOfRange, kSubject, "mask", "true or false (or 1 or 0) for each pair",
-                  to_text(mask.seen[at]));
+    return refuse(Code::kOutOfRange, kSubject, "mask", "true or false (or 1 or 0) for each pair", "another number");
   }
   if (mask.added != nullptr && !all_below_infinity(mask.added, size)) {
     operands.inputs_finite = false;

@@ -603,13 +603,9 @@ function readPairMask(value: unknown, full: readonly number[]): ReadMask | undef
   }
   if (!(data instanceof Float32Array || data instanceof Float64Array)) {
     const kinds = "booleans (a bool tensor or a Uint8Array: 1 = visible), or floats to be added";
-    refuse("not-a-number", kSubject, "mask", kinds, verbatim(`${kindOf(data)} of integers`));
+    refuse("not-a-number", kSubject, "mask", kinds, verbatim("integers"));
   }
   return { added: asFloat32(kSubject, "mask", data), shape: padded };
-}
-
-function kindOf(array: object): string {
-  return Object.prototype.toString.call(array).slice(8, -1);
 }
 
 function readSinks(value: unknown, heads: number): Float32Array | undefined {

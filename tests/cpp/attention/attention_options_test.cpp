@@ -456,12 +456,13 @@ TEST_CASE("masks, soft-cap and sinks are checked by name") {
   AttentionCase test({2, 3, 1, 4, 5, 6, 7}, 1);
   test.mask_seen.assign(6, 1);
   test.call.mask.shape[1] = 2, test.call.mask.shape[3] = 3;
-  CHECK(test.run().message() == "attention: mask must be of size 1 or 3 along axis 1 of [B, H, Tq, Tk], got 2");
+  const std::string shapes = "attention: mask must be of size 1 or the full size along each of [B, H, Tq, Tk], got ";
+  CHECK(test.run().message() == shapes + "2");
   test.call.mask.shape[1] = 1;
-  CHECK(test.run().message() == "attention: mask must be of size 1 or 5 along axis 3 of [B, H, Tq, Tk], got 3");
+  CHECK(test.run().message() == shapes + "3");
   test.mask_seen = {1, 0, 255, 1, 1};
   test.call.mask.shape[3] = 5;
-  CHECK(test.run().message() == "attention: mask must be true or false (or 1 or 0) for each pair, got 255");
+  CHECK(test.run().message() == "attention: mask must be true or false (or 1 or 0) for each pair, got another number");
   test.mask_seen.clear();
   for (const float fault : {kNan, kInfinity}) {
     test.mask_added = {0, -kInfinity, 1, 2, fault};

@@ -206,7 +206,7 @@ TEST_CASE("operands of a layer are checked by name") {
   }
   Layer faulty = layer;
   faulty.x[7] = kNan;
-  CHECK(faulty.run().message() == "multiHeadAttention: x must be finite numbers, got NaN at row 1, column 2");
+  CHECK(faulty.run().message() == "multiHeadAttention: x must be finite numbers, got NaN at element 7");
   faulty = layer;
   faulty.wo.assign(faulty.wo.size(), 3e38f);
   faulty.wv.assign(faulty.wv.size(), 100.0f);
