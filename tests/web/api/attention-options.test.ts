@@ -252,6 +252,19 @@ describe("a mask of pairs", () => {
     expect(later.out).toEqual(attention(clean.q, clean.q, clean.q, { causal: true }).out);
   });
 
+  it("leaves JSON as null beside what is masked, never as -1e9 (the ALiBi page of crackedaicode.com)", () => {
+    const { q, k, v } = makeCase(1, 1, 2, 3, 4);
+    const { trace } = attention(q, k, v, { mask: [[0, -Infinity, 1.5]], causal: "bottom-right", trace: true });
+    const text = JSON.stringify(trace);
+    expect(text).not.toMatch(/Infinity|NaN|1e9/);
+    const read = JSON.parse(text) as Record<string, { data: unknown[] }>;
+    expect(read.masked!.data.map(Number)).toEqual([0, 1, 1, 0, 1, 0]);
+    expect(read.scores!.data.map((score) => score === null)).toEqual([false, true, true, false, true, false]);
+    // A large number masks nothing: a row of it alone is a mean of what was to be hidden.
+    const { weights } = attention(q, k, v, { mask: [[-1e9, -1e9, -1e9]], weights: true });
+    for (const weight of weights!.data) expect(weight).toBeGreaterThan(0.2);
+  });
+
   it("pads on the left: early rows are zero, the others those of the tokens alone", () => {
     const [q, k, v] = [1, 2, 3].map((seed) => randomNormal([2, 5, 4], { seed })) as [Tensor, Tensor, Tensor];
     const padded = ({ data }: Tensor): Tensor => {
