@@ -446,11 +446,8 @@ function drawTerms(surface: Surface, state: Drawn, box: Box, scale: ColourScale)
     const rank = model.ranks[row * tokens + j] as number;
     return Number.isNaN(rank) ? ("faint" as const) : inkOf(surface.theme, scale, rank);
   });
-  heading(surface, box, [
-    { text: "added to the scores of " },
-    { text: `query ${row}`, ink: "accent" },
-    { text: surface.narrow ? "" : ", key by key" },
-  ]);
+  const words = [{ text: "added to the scores of " }, { text: `query ${row}`, ink: "accent" }] as const;
+  heading(surface, box, words, ", key by key");
   const cell = drawBars(
     surface,
     box,
@@ -469,7 +466,7 @@ function drawAdded(surface: Surface, { model, row }: Drawn, box: Box): void {
   const added = model.added as Float32Array;
   const { width } = model;
   const extent = added.reduce((most, value) => (Math.abs(value) > most ? Math.abs(value) : most), 0) || 1;
-  heading(surface, box, [{ text: "mixed into its output" }, { text: surface.narrow ? "" : ", channel by channel" }]);
+  heading(surface, box, [{ text: "mixed into its output" }], ", channel by channel");
   const own = Array.from({ length: width }, (_, c) => added[row * width + c] as number);
   const cell = drawBars(surface, box, own, { extent, colour: () => "grey", chosen: -1 });
   for (const c of indexTicks(width, box.width, 34)) {
@@ -477,13 +474,11 @@ function drawAdded(surface: Surface, { model, row }: Drawn, box: Box): void {
   }
 }
 
-function heading(surface: Surface, box: Box, runs: readonly Run[]): void {
-  surface.text(
-    box.x,
-    box.y - 18,
-    runs.filter((run) => run.text !== ""),
-    { size: labelSize },
-  );
+// `more` stands behind it where there is room.
+function heading(surface: Surface, box: Box, runs: readonly Run[], more: string): void {
+  const words = runs.map(({ text }) => text).join("") + more;
+  const fits = !surface.narrow && surface.textWidth(words, { size: labelSize }) <= surface.width - box.x;
+  surface.text(box.x, box.y - 18, fits ? [...runs, { text: more }] : runs, { size: labelSize });
 }
 
 interface BarStyle {

@@ -8,7 +8,7 @@
 //          others, and the same for every head.
 // Good at: showing what a fall by the square would be: near keys alike, far ones thousands of times fainter.
 // Fails: as a fact. Nothing trained is known to have this shape.
-// Picture: view=profiles tau=8
+// Picture: view=profiles tau=8 heads=1
 #include "schemes/bias/offset.h"
 #include "schemes/params.h"
 #include "schemes/registry.h"

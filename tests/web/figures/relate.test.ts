@@ -19,6 +19,20 @@ describe("rows of the table", () => {
     expect([...data]).toEqual(Array.from({ length: 81 }, (_, at) => clipped((at % 9) - Math.floor(at / 9), clip)));
   });
 
+  it("keeps every word inside the drawing, at any width", () => {
+    for (const scheme of ["shaw", "deberta", "cope"]) {
+      const state = figureState("relate", { scheme });
+      for (const width of [300, 499, 560, 640, 700, 764]) {
+        const back = record(relate, state, width);
+        for (const { x, words, how } of textsOf(back)) {
+          if (how.includes("turn") || how.includes("end")) continue;
+          const wide = back.textWidth(words, { size: 11 }) * (how.includes("middle") ? 0.5 : 1);
+          expect(x + wide, `${scheme} at ${width}: ${words}`).toBeLessThanOrEqual(width + 1);
+        }
+      }
+    }
+  });
+
   it("are written on their cells and named by their offsets", () => {
     const back = record(relate, figureState("relate", { tokens: 6, clip: 2 }));
     const cells = textsOf(back)
