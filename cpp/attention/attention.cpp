@@ -352,6 +352,10 @@ class Run {
     }
   }
 
+  bool may_overflow(const Group& group, const Keys& block) const {
+    return !(static_cast<double>(group.magnitude) * block.magnitude * real(d_) < kSafe);
+  }
+
   // One block of queries meets one block of keys.
   Status visit(Group& group, const Keys& block, std::size_t b, std::size_t head, std::size_t kv_head) {
     const std::size_t matrix_row = (b * call_.heads + head) * call_.queries;
@@ -366,7 +370,7 @@ class Run {
     } else {
       last = 0;
     }
-    if (call_.mask.given() && (first < last || full_)) extent = meet_mask(group, block, b, head, first, last);
+    if (call_.mask.given() && (first < last || full_)) extent = meet_mask(group, block, b, head, whole, first, last);
     if (first >= last && !full_) {
       write_unseen(call_.weights, group, block, matrix_row, 0, block.count);
       return ok();
@@ -393,7 +397,7 @@ class Run {
       if (Status status = pack_queries(q, head, block.origin, &group, live); !status.ok()) return status;
     }
     kTileKernels.score(key_panels_.get() + (block.first + first) * d_, group.q, d_, (rows + 3) / 4, s0);
-    bool checked = !(static_cast<double>(group.magnitude) * block.magnitude * real(d_) < kSafe);
+    bool checked = may_overflow(group, block);
     if (full_) {
       write(call_.trace.content, group, block, matrix_row, first, last, s);
       write_unrotated(group, block, b, kv_head, matrix_row);
@@ -511,7 +515,7 @@ class Run {
   }
 
   // Clears the lanes that the mask hides and fills mask_tile_; first .. last - 1 are then the rows that someone sees.
-  Visibility::Extent meet_mask(const Group& group, const Keys& block, std::size_t b, std::size_t head,
+  Visibility::Extent meet_mask(const Group& group, const Keys& block, std::size_t b, std::size_t head, bool whole,
                                std::size_t& first, std::size_t& last) {
     const PairMask& mask = call_.mask;
     const std::size_t* step = mask_steps_;
@@ -520,7 +524,8 @@ class Run {
     std::uint8_t* lanes = lanes_.get();
     if (mask.seen != nullptr) hide_unseen(mask.seen + at, rows, block.count, lanes);
     if (mask.added != nullptr) {
-      hide_infinite(mask.added + at, rows, block.count, operands_.inputs_finite, lanes, mask_tile_.get());
+      const bool sums = operands_.inputs_finite && !whole && !local_ && !may_overflow(group, block);
+      hide_infinite(mask.added + at, rows, block.count, sums, lanes, mask_tile_.get());
     }
     first = block.count, last = 0;
     bool all = true;

@@ -18,8 +18,9 @@ struct MaskRows {
 void hide_unseen(const std::uint8_t* seen, const MaskRows& at, std::size_t keys, std::uint8_t* lanes);
 
 // added (rows, keys) -> tile (keys, 8): what is to be added to the scores. The bits of -inf are cleared; +0 stands in
-// the tile for every -inf, inf and NaN that is not seen. `plain`: entries are finite or -inf.
-void hide_infinite(const float* added, const MaskRows& at, std::size_t keys, bool plain, std::uint8_t* lanes,
+// the tile for every -inf, inf and NaN that is not seen. With `sums` all scores and entries but -inf are finite: then
+// -inf stays in the tile, since the sum hides as well, and bits are cleared only where the tile holds nothing else.
+void hide_infinite(const float* added, const MaskRows& at, std::size_t keys, bool sums, std::uint8_t* lanes,
                    float* tile);
 
 // s (keys, 8) becomes -inf where it is not seen.
