@@ -1,0 +1,62 @@
+#include "analysis/shift.h"
+
+#include "analysis/finite.h"
+
+namespace posenc {
+
+namespace {
+
+double magnitude(double x) { return x < 0 ? -x : x; }
+
+}  // namespace
+
+void shift_matrix(const PairPlaces& places, const double* sine, const double* cosine, double* matrix) {
+  const std::size_t n = places.width;
+  for (std::size_t c = 0; c < n * n; ++c) matrix[c] = 0;
+  for (std::size_t c = 2 * places.pairs; c < n; ++c) matrix[c * n + c] = 1;
+  for (std::size_t i = 0; i < places.pairs; ++i) {
+    const std::size_t a = places.halves ? i : 2 * i, b = places.halves ? i + places.pairs : a + 1;
+    const double s = places.sine_first ? sine[i] : 0.0 - sine[i];
+    matrix[a * n + a] = matrix[b * n + b] = cosine[i];
+    matrix[a * n + b] = s;
+    matrix[b * n + a] = 0.0 - s;
+  }
+}
+
+Status shift_error(const double* matrix, std::size_t width, const double* rows, const double* moved, std::size_t count,
+                   double* error) {
+  static constexpr char kSubject[] = "shiftError";
+  Status status = check_finite(matrix, width * width, kSubject, "matrix");
+  if (status.ok()) status = check_finite(rows, count * width, kSubject, "table");
+  if (status.ok()) status = check_finite(moved, count * width, kSubject, "table");
+  if (!status.ok()) return status;
+  for (std::size_t t = 0; t < count; ++t) {
+    error[t] = 0;
+    for (std::size_t c = 0; c < width; ++c) {
+      double sum = 0;
+      for (std::size_t e = 0; e < width; ++e) {
+        if (matrix[c * width + e] != 0) sum += matrix[c * width + e] * rows[t * width + e];
+      }
+      const double gap = magnitude(sum - moved[t * width + c]);
+      if (error[t] < gap) error[t] = gap;
+    }
+  }
+  return ok();
+}
+
+Status largest_difference(const double* found, const double* expected, std::size_t count, double& difference,
+                          double& size) {
+  static constexpr char kSubject[] = "translationGap";
+  Status status = check_finite(found, count, kSubject, "scores");
+  if (status.ok()) status = check_finite(expected, count, kSubject, "scores");
+  if (!status.ok()) return status;
+  difference = size = 0;
+  for (std::size_t n = 0; n < count; ++n) {
+    const double gap = magnitude(found[n] - expected[n]);
+    if (difference < gap) difference = gap;
+    if (size < magnitude(expected[n])) size = magnitude(expected[n]);
+  }
+  return ok();
+}
+
+}  // namespace posenc

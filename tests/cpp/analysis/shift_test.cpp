@@ -1,0 +1,144 @@
+#include "analysis/shift.h"
+
+#include <cmath>
+#include <complex>
+#include <limits>
+#include <vector>
+
+#include <Eigen/Dense>
+#include <Eigen/Eigenvalues>
+#include <catch2/catch.hpp>
+
+#include "kernels/pair_rotation.h"
+#include "support/property.h"
+#include "support/tables.h"
+
+using namespace posenc;
+using namespace posenc_test;
+
+namespace {
+
+using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+
+// With libm's sines: an oracle of its own beside the tables.
+Matrix moved_by(double k, const std::vector<double>& omega, bool halves, bool sine_first, std::size_t extra = 0) {
+  const PairPlaces places{2 * omega.size() + extra, omega.size(), halves, sine_first};
+  std::vector<double> sine, cosine;
+  for (const double w : omega) {
+    sine.push_back(std::sin(w * k));
+    cosine.push_back(std::cos(w * k));
+  }
+  Matrix m(places.width, places.width);
+  shift_matrix(places, sine.data(), cosine.data(), m.data());
+  return m;
+}
+
+}  // namespace
+
+TEST_CASE("the shift matrix of the notes") {
+  // 002 and 004: a pair moved by k is [[cos, sin], [-sin, cos]] (sin, cos)^T; 001's M(k) is its transpose (erratum 3).
+  const Matrix m = moved_by(1, {1, 0.01}, false, true);
+  Matrix expected = Matrix::Zero(4, 4);
+  expected << std::cos(1.0), std::sin(1.0), 0, 0, -std::sin(1.0), std::cos(1.0), 0, 0, 0, 0, std::cos(0.01),
+      std::sin(0.01), 0, 0, -std::sin(0.01), std::cos(0.01);
+  CHECK(m == expected);
+  const Eigen::Vector4d p2(std::sin(2.0), std::cos(2.0), std::sin(0.02), std::cos(0.02));
+  const Eigen::Vector4d p3 = m * p2;  // 004's worked PE(3)
+  CHECK(p3(0) == Approx(0.1411).epsilon(0).margin(5e-5));
+  CHECK(p3(1) == Approx(-0.9900).epsilon(0).margin(5e-5));
+  CHECK(p3(2) == Approx(0.0300).epsilon(0).margin(5e-5));
+  CHECK(p3(3) == Approx(0.9996).epsilon(0).margin(5e-5));
+  CHECK((m.transpose() * p2 - p3).norm() > 1);
+}
+
+TEST_CASE("shift_error is the largest entry of what is missed") {
+  const Matrix m = moved_by(1, {1}, false, true);
+  const double rows[] = {0, 1, 1, 0}, moved[] = {std::sin(1.0), std::cos(1.0), std::cos(1.0) + 0.25, -std::sin(1.0)};
+  double error[2];
+  REQUIRE(shift_error(m.data(), 2, rows, moved, 2, error).ok());
+  CHECK(error[0] == 0);
+  CHECK(error[1] == 0.25);
+  const double bad[] = {0, std::numeric_limits<double>::infinity()};
+  CHECK(shift_error(m.data(), 2, bad, moved, 1, error).code == Code::kNotFinite);
+  double difference = 0, size = 0;
+  const double a[] = {1, -2}, b[] = {1.5, -4};
+  REQUIRE(largest_difference(a, b, 2, difference, size).ok());
+  CHECK(difference == 2);
+  CHECK(size == 4);
+  CHECK(largest_difference(bad, b, 2, difference, size).code == Code::kNotFinite);
+}
+
+TEST_CASE("a shift is one linear map of the encoding, wherever it starts") {
+  property("tables", [](Dice& dice) {
+    const std::size_t columns = 2 * whole(dice, 1, 24);
+    const double base = dice.real(2, 1e5), k = dice.integer(-3000, 3000), start = dice.integer(-5000, 5000);
+    const std::vector<double> omega = omegas(columns, base);
+    const Matrix m = moved_by(k, omega, false, true);
+    const std::vector<double> rows = sinusoids(5, columns, base, start), moved = sinusoids(5, columns, base, start + k);
+    double error[5];
+    REQUIRE(shift_error(m.data(), columns, rows.data(), moved.data(), 5, error).ok());
+    for (const double e : error) REQUIRE(e < 1e-12);  // libm's angle of 3000 is off by 2^-42
+  });
+  property("vectors that turn", [](Dice& dice) {
+    const std::size_t pairs = whole(dice, 1, 12), extra = whole(dice, 0, 3), width = 2 * pairs + extra;
+    const bool halves = dice.coin();
+    const double k = dice.real(-20, 20);
+    const std::vector<double> omega = omegas(2 * pairs), x = random_table(dice, 1, width);
+    std::vector<double> cosine, sine, y(width);
+    for (const double w : omega) {
+      cosine.push_back(std::cos(w * k));
+      sine.push_back(std::sin(w * k));
+    }
+    const PairRotation<double> rotation{halves ? PairLayout::kHalf : PairLayout::kInterleaved,
+                                        1,
+                                        width,
+                                        pairs,
+                                        cosine.data(),
+                                        sine.data(),
+                                        pairs,
+                                        false};
+    rotate_pairs(rotation, x.data(), width, y.data(), width);
+    const Eigen::VectorXd found = moved_by(k, omega, halves, false, extra) *
+                                  Eigen::Map<const Eigen::VectorXd>(x.data(), static_cast<Eigen::Index>(width));
+    for (std::size_t c = 0; c < width; ++c) {
+      REQUIRE(found(static_cast<Eigen::Index>(c)) == Approx(y[c]).epsilon(0).margin(1e-15));
+    }
+  });
+}
+
+TEST_CASE("shift matrices are rotations") {
+  property("determinant", [](Dice& dice) {
+    const std::vector<double> omega = omegas(2 * whole(dice, 1, 16), dice.real(2, 1e5));
+    const Matrix m = moved_by(dice.real(-1e4, 1e4), omega, dice.coin(), dice.coin(), whole(dice, 0, 2));
+    REQUIRE(m.determinant() == Approx(1).epsilon(1e-13));
+    REQUIRE((m * m.transpose() - Matrix::Identity(m.rows(), m.cols())).cwiseAbs().maxCoeff() < 1e-15);
+  });
+  property("eigenvalues", [](Dice& dice) {
+    // 001 5.2: they lie on the unit circle; they are e^(+-i omega k).
+    const std::vector<double> omega = omegas(2 * whole(dice, 1, 10), dice.real(2, 1e5));
+    const double k = dice.real(-500, 500);
+    const Matrix m = moved_by(k, omega, dice.coin(), dice.coin());
+    const Eigen::EigenSolver<Eigen::MatrixXd> solver(m, false);
+    std::vector<std::complex<double>> left(solver.eigenvalues().begin(), solver.eigenvalues().end());
+    for (const auto& value : left) REQUIRE(std::abs(value) == Approx(1).epsilon(1e-13));
+    for (const double w : omega) {
+      for (const double sign : {1.0, -1.0}) {
+        const std::complex<double> expected = std::polar(1.0, sign * w * k);
+        const auto nearest = std::min_element(left.begin(), left.end(), [&](const auto& a, const auto& b) {
+          return std::abs(a - expected) < std::abs(b - expected);
+        });
+        REQUIRE(std::abs(*nearest - expected) < 1e-7);  // double eigenvalues are found to the root of a rounding
+        left.erase(nearest);
+      }
+    }
+  });
+  property("group", [](Dice& dice) {
+    const std::vector<double> omega = omegas(2 * whole(dice, 1, 16), dice.real(2, 1e5));
+    const bool halves = dice.coin(), sine_first = dice.coin();
+    const double k = dice.real(-100, 100), l = dice.real(-100, 100);
+    const Matrix a = moved_by(k, omega, halves, sine_first), b = moved_by(l, omega, halves, sine_first);
+    REQUIRE((a * b - moved_by(k + l, omega, halves, sine_first)).cwiseAbs().maxCoeff() < 1e-13);
+    REQUIRE(moved_by(-k, omega, halves, sine_first) == Matrix(a.transpose()));
+    REQUIRE(moved_by(0, omega, halves, sine_first) == Matrix::Identity(a.rows(), a.cols()));
+  });
+}
