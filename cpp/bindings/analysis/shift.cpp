@@ -1,0 +1,23 @@
+#include "analysis/shift.h"
+
+#include "bindings/blocks.h"
+
+namespace posenc {
+
+Status run(shift_matrix_block& b) {
+  shift_matrix({count(b.width), count(b.pairs), flag(b.halves), flag(b.sine_first)}, at<const double>(b.sine),
+               at<const double>(b.cosine), at<double>(b.out));
+  return ok();
+}
+
+Status run(shift_error_block& b) {
+  return shift_error(at<const double>(b.matrix), count(b.width), at<const double>(b.rows), at<const double>(b.moved),
+                     count(b.count), at<double>(b.out));
+}
+
+Status run(largest_difference_block& b) {
+  return largest_difference(at<const double>(b.found), at<const double>(b.expected), count(b.count), b.difference,
+                            b.size);
+}
+
+}  // namespace posenc
