@@ -16,8 +16,8 @@ void shift_matrix(const PairPlaces& places, const double* sine, const double* co
   for (std::size_t c = 2 * places.pairs; c < n; ++c) matrix[c * n + c] = 1;
   for (std::size_t i = 0; i < places.pairs; ++i) {
     const std::size_t a = places.halves ? i : 2 * i, b = places.halves ? i + places.pairs : a + 1;
-    const double s = places.sine_first ? sine[i] : 0.0 - sine[i];
-    matrix[a * n + a] = matrix[b * n + b] = cosine[i];
+    const double s = (places.sine_first ? sine[i] : 0.0 - sine[i]) / places.factor;
+    matrix[a * n + a] = matrix[b * n + b] = cosine[i] / places.factor;
     matrix[a * n + b] = s;
     matrix[b * n + a] = 0.0 - s;
   }

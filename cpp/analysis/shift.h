@@ -13,6 +13,7 @@ struct PairPlaces {
   std::size_t pairs = 0;    // 2 pairs <= width; columns behind the pairs stay as they are
   bool halves = false;      // members i and i + pairs, else 2 i and 2 i + 1
   bool sine_first = false;  // the first member is the sine (tables), else the cosine (tables, and vectors that turn)
+  double factor = 1;        // what the sines and cosines given were multiplied by
 };
 
 // sine, cosine (pairs) of omega_i k -> matrix M (width, width), row-major, with p(t + k) = M p(t) for every t: a

@@ -55,7 +55,8 @@ double update_row(double* row, std::size_t n, double vi, const double* v, double
 double reflect(double* x, std::size_t n, double& alpha) {
   const double rest = dot(x, x, n - 1), last = x[n - 1];
   alpha = last;
-  if (rest == 0) return 0;
+  // So small that the squares leave the range, beside entries near 1.
+  if (rest < 0x1p-900) return 0;
   const double length = std::sqrt(rest + last * last);
   alpha = last > 0 ? -length : length;
   x[n - 1] = last - alpha;

@@ -65,6 +65,14 @@ export {
   normRatio,
 } from "./analysis/bilinear.js";
 export {
+  type ClosestPair,
+  type ClosestPairOptions,
+  type Collisions,
+  type CollisionsOptions,
+  closestPair,
+  collisions,
+} from "./analysis/closest-pair.js";
+export {
   type ComparedLaw,
   type ComparedScheme,
   type Cost,
@@ -85,11 +93,33 @@ export {
 } from "./analysis/extension.js";
 export { type DecayBoundOptions, type KernelOptions, decayBound, kernel } from "./analysis/kernel.js";
 export {
+  type ExtendedTable,
+  type FitTableOptions,
+  type FittedTable,
+  type ResampleTableOptions,
+  extendTable,
+  fitTable,
+  resampleTable,
+} from "./analysis/learned-table.js";
+export {
   type FrequencyLaw,
   type RiemannSumOptions,
   oscillatoryIntegral,
   riemannSum,
 } from "./analysis/oscillatory.js";
+export {
+  type LocalityOptions,
+  type Monotonicity,
+  type OffsetProfile,
+  type StartOptions,
+  type Symmetry,
+  locality,
+  monotonicity,
+  offsetProfile,
+  symmetry,
+  toeplitzGap,
+} from "./analysis/pairwise.js";
+export { type PermutationGapOptions, permutationGap } from "./analysis/permutation.js";
 export {
   type Arithmetic,
   type Precision,
@@ -97,4 +127,29 @@ export {
   type PrecisionRecipe,
   precision,
 } from "./analysis/precision.js";
+export {
+  type PcaOptions,
+  type PrincipalComponents,
+  type TsneMap,
+  type TsneOptions,
+  pca,
+  tsne,
+} from "./analysis/projection.js";
+export {
+  type ShiftOptions,
+  type TranslationGap,
+  type TranslationGapOptions,
+  shiftError,
+  shiftMatrix,
+  translationGap,
+} from "./analysis/shift.js";
+export { type SimilarityOptions, similarity } from "./analysis/similarity.js";
+export {
+  type Radix,
+  type RadixOptions,
+  type Spectrum,
+  type SpectrumOptions,
+  radix,
+  spectrum,
+} from "./analysis/spectrum.js";
 export type { TurningScheme } from "./analysis/turned-pairs.js";

@@ -5,8 +5,8 @@
 namespace posenc {
 
 Status run(shift_matrix_block& b) {
-  shift_matrix({count(b.width), count(b.pairs), flag(b.halves), flag(b.sine_first)}, at<const double>(b.sine),
-               at<const double>(b.cosine), at<double>(b.out));
+  shift_matrix({count(b.width), count(b.pairs), flag(b.halves), flag(b.sine_first), b.factor},
+               at<const double>(b.sine), at<const double>(b.cosine), at<double>(b.out));
   return ok();
 }
 

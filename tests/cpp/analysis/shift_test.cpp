@@ -51,6 +51,15 @@ TEST_CASE("the shift matrix of the notes") {
   CHECK((m.transpose() * p2 - p3).norm() > 1);
 }
 
+TEST_CASE("a factor of the sines and cosines leaves no trace") {
+  const double sine[] = {1.5 * std::sin(2.0)}, cosine[] = {1.5 * std::cos(2.0)};
+  double matrix[4];
+  shift_matrix({2, 1, false, false, 1.5}, sine, cosine, matrix);
+  CHECK(matrix[0] == Approx(std::cos(2.0)).epsilon(1e-15));
+  CHECK(matrix[1] == Approx(-std::sin(2.0)).epsilon(1e-15));
+  CHECK(matrix[2] == Approx(std::sin(2.0)).epsilon(1e-15));
+}
+
 TEST_CASE("shift_error is the largest entry of what is missed") {
   const Matrix m = moved_by(1, {1}, false, true);
   const double rows[] = {0, 1, 1, 0}, moved[] = {std::sin(1.0), std::cos(1.0), std::cos(1.0) + 0.25, -std::sin(1.0)};

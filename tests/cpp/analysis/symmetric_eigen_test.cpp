@@ -112,6 +112,17 @@ TEST_CASE("eigenvalues and vectors hold against Eigen's") {
       REQUIRE(std::abs(s.values(k)) < 1e-13 * a.norm());
     }
   });
+  property("ranges", [](Dice& dice) {
+    // Entries of very different sizes, squares of which leave the range of a double.
+    const std::size_t n = whole(dice, 1, 10);
+    Matrix a = symmetric(dice, n);
+    for (Eigen::Index i = 0; i < a.rows(); ++i) {
+      for (Eigen::Index j = 0; j <= i; ++j) {
+        a(i, j) = a(j, i) = dice.coin() ? a(i, j) * std::ldexp(1.0, static_cast<int>(dice.integer(-1000, 0))) : 0.0;
+      }
+    }
+    REQUIRE(fault(a, solve(a, a.rows())) < 1e-13);
+  });
   property("scale", [](Dice& dice) {
     const std::size_t n = whole(dice, 1, 12);
     const Matrix a = symmetric(dice, n);

@@ -1,0 +1,179 @@
+// Which positions an encoding tells apart worst.
+import { analysisFrame } from "../analysis-part.js";
+import { encode } from "../embed.js";
+import { refuse } from "../error.js";
+import { frequencies } from "../frequencies.js";
+import { readFinite, readOptions, readWhole } from "../options.js";
+import { arange } from "../positions.js";
+import { type EmbedScheme, type RotateScheme, readScheme } from "../scheme.js";
+import { sinusoidal } from "../schemes.gen.js";
+import { type TensorLike, allowedSize } from "../tensor.js";
+import { type Rows, readTable } from "./table.js";
+
+/** Options of {@link closestPair}. */
+export interface ClosestPairOptions {
+  /** Positions 0 … length - 1 of a scheme, at least 2; of a table, its first rows (default all). */
+  readonly length?: number;
+}
+
+/** Two positions, i < j, and the Euclidean distance of their rows. */
+export interface ClosestPair {
+  readonly i: number;
+  readonly j: number;
+  readonly distance: number;
+}
+
+// Rows encoded at a time where a scheme's distances depend on the offset alone.
+const kChunk = 4096;
+
+// A scheme whose rows' distances depend on the offset alone, or a table.
+type Target = { readonly uniform: EmbedScheme; readonly length: number } | { readonly table: Rows };
+
+function readTarget(subject: string, target: unknown, wanted: unknown): Target {
+  const allowed = "a whole number from 2";
+  const isScheme = typeof target === "object" && target !== null && "slot" in target;
+  if (!isScheme) {
+    const table = readTable(subject, "table", target);
+    const rows = readWhole(subject, "length", wanted, `a whole number from 2 to ${table.rows}`, table.rows, table.rows);
+    return { table: { ...table, data: table.data.subarray(0, rows * table.columns), rows } };
+  }
+  const { descriptor } = readScheme(subject, "scheme", target, ["embed", "rotate"]);
+  const length = readWhole(subject, "length", wanted, allowed);
+  if (length < 2) refuse("out-of-range", subject, "length", allowed, length);
+  if (descriptor.slot === "rotate") {
+    const { inverse } = frequencies(target as unknown as RotateScheme, { length });
+    return { uniform: sinusoidal({ dim: 2 * inverse.length, frequencies: [...inverse] }), length };
+  }
+  const scheme = target as unknown as EmbedScheme & { dim: number; oddDim: string; padIndex: number | null };
+  const whole = descriptor.name === "sinusoidal" && scheme.padIndex === null;
+  if (whole && (scheme.dim % 2 === 0 || scheme.oddDim === "pad")) return { uniform: scheme, length };
+  allowedSize(subject, "length x dim", [length, 1], 8);
+  return { table: readTable(subject, "scheme", encode(scheme, length, { dtype: "float64" })) };
+}
+
+// |p(k) - p(0)| for k = 1 … length - 1, a chunk at a time.
+function eachOffset(
+  subject: string,
+  scheme: EmbedScheme,
+  length: number,
+  visit: (k: number, distance: number) => void,
+): void {
+  const origin = encode(scheme, [0], { dtype: "float64" }).data;
+  const columns = origin.length;
+  for (let first = 1; first < length; first += kChunk) {
+    const count = Math.min(kChunk, length - first);
+    const rows = encode(scheme, arange(first, first + count), { dtype: "float64" }).data;
+    const frame = analysisFrame(subject);
+    const out = frame.output(count * 8);
+    frame.run("distances_from", {
+      origin: frame.input(origin, "scheme", columns),
+      rows: frame.input(rows, "scheme", count * columns),
+      count,
+      columns,
+      out,
+    });
+    frame.float64(out, count).forEach((distance, n) => visit(first + n, distance));
+  }
+}
+
+/**
+ * The two rows that lie closest, of equal pairs that of the smallest i, then j. For a table [T, d] exactly what
+ * comparing every pair gives: groups of rows whose boxes lie too far apart are left out, so a table that is smooth along
+ * its index, or of few dimensions, takes moments and rows without structure T² d / 2 operations. A sinusoidal scheme
+ * whose every sine has its cosine, and a rotate scheme, taken as the table of the cosines and sines it turns by, have
+ * distances that depend on the offset alone: O(T d), and i = 0.
+ * Errors: `shape-mismatch` for fewer than two rows, `not-finite` numbers.
+ */
+export function closestPair(
+  target: TensorLike | EmbedScheme | RotateScheme,
+  options?: ClosestPairOptions,
+): ClosestPair {
+  const subject = "closestPair";
+  const { length } = readOptions(subject, options, ["length"]);
+  const read = readTarget(subject, target, length);
+  if ("uniform" in read) {
+    let best: ClosestPair = { i: 0, j: 0, distance: Infinity };
+    eachOffset(subject, read.uniform, read.length, (j, distance) => {
+      if (distance < best.distance) best = { i: 0, j, distance };
+    });
+    return best;
+  }
+  const { data, rows, columns } = read.table;
+  const frame = analysisFrame(subject);
+  frame.run("closest_pair", {
+    table: frame.input(data, "table", rows * columns),
+    rows,
+    columns,
+    i: 0,
+    j: 0,
+    distance: 0,
+  });
+  return { i: frame.answer("i"), j: frame.answer("j"), distance: frame.answer("distance") };
+}
+
+/** Options of {@link collisions}. */
+export interface CollisionsOptions extends ClosestPairOptions {
+  /** The largest distance that counts, from 0. Default 0: equal rows. */
+  readonly tolerance?: number;
+  /** Pairs listed at most; all are counted. Default 1000. */
+  readonly limit?: number;
+}
+
+/** Pairs of positions that an encoding does not tell apart. */
+export interface Collisions {
+  /** How many there are. */
+  readonly total: number;
+  /** The first of them, by i, then j. */
+  readonly pairs: readonly ClosestPair[];
+}
+
+/**
+ * The pairs of rows at most `tolerance` apart (Euclidean, float64), of what {@link closestPair} takes; errors as there.
+ */
+export function collisions(target: TensorLike | EmbedScheme | RotateScheme, options?: CollisionsOptions): Collisions {
+  const subject = "collisions";
+  const given = readOptions(subject, options, ["length", "tolerance", "limit"]);
+  const allowed = "a number of at least 0";
+  const tolerance = readFinite(subject, "tolerance", given.tolerance, 0, allowed);
+  if (tolerance < 0) refuse("out-of-range", subject, "tolerance", allowed, tolerance);
+  const limit = readWhole(subject, "limit", given.limit, "a whole number from 0 to 2^24", 2 ** 24, 1000);
+  const read = readTarget(subject, target, given.length);
+  if ("uniform" in read) {
+    const near: { readonly k: number; readonly distance: number }[] = [];
+    let total = 0;
+    eachOffset(subject, read.uniform, read.length, (k, distance) => {
+      if (distance > tolerance) return;
+      total += read.length - k;
+      if (near.length < limit) near.push({ k, distance });
+    });
+    const pairs: ClosestPair[] = [];
+    for (let i = 0; near.length > 0 && i + near[0]!.k < read.length && pairs.length < limit; i++) {
+      for (const { k, distance } of near) {
+        if (i + k >= read.length || pairs.length >= limit) break;
+        pairs.push({ i, j: i + k, distance });
+      }
+    }
+    return { total, pairs };
+  }
+  const { data, rows, columns } = read.table;
+  const frame = analysisFrame(subject);
+  const places = { i: frame.output(limit * 4), j: frame.output(limit * 4), distance: frame.output(limit * 8) };
+  frame.run("near_pairs", {
+    table: frame.input(data, "table", rows * columns),
+    rows,
+    columns,
+    tolerance,
+    limit,
+    total: 0,
+    listed: 0,
+    ...places,
+  });
+  const listed = frame.answer("listed");
+  const i = frame.int32(places.i, listed);
+  const j = frame.int32(places.j, listed);
+  const distance = frame.float64(places.distance, listed);
+  return {
+    total: frame.answer("total"),
+    pairs: Array.from(i, (first, n) => ({ i: first, j: j[n]!, distance: distance[n]! })),
+  };
+}

@@ -1,0 +1,264 @@
+// Moving every position by k as one linear map, and what a scheme's scores make of moving.
+import { analysisFrame } from "../analysis-part.js";
+import { attention } from "../attention.js";
+import { bias } from "../bias.js";
+import { fromJSON } from "../catalogue.js";
+import { encode } from "../embed.js";
+import { refuse, verbatim } from "../error.js";
+import { frequencies } from "../frequencies.js";
+import { kLimit, readFinite, readOptions, readPositive, readSeed, readWhole } from "../options.js";
+import { type PositionsLike, arange } from "../positions.js";
+import { randomNormal } from "../random.js";
+import { rotate } from "../rotate.js";
+import { type AnyScheme, type EmbedScheme, type RotateScheme, readScheme } from "../scheme.js";
+import { Tensor } from "../tensor.js";
+import { readLine } from "./turned-pairs.js";
+
+/** Options of {@link shiftMatrix} and {@link shiftError}. */
+export interface ShiftOptions {
+  /** Tokens in all, for scaling rules that depend on it; default the largest position + 1. */
+  readonly length?: number;
+}
+
+// What the two shift functions read of a scheme.
+interface Turning {
+  readonly scheme: EmbedScheme | RotateScheme;
+  readonly width: number;
+  readonly pairs: number;
+  readonly halves: boolean;
+  readonly sineFirst: boolean;
+}
+
+const kTurning = "a sinusoidal scheme in which every sine has its cosine, or rope";
+
+function readTurning(subject: string, scheme: unknown): Turning {
+  const { descriptor, width } = readScheme(subject, "scheme", scheme, ["embed", "rotate"]);
+  const { name } = descriptor;
+  const refused = (why: string): never => refuse("unsupported", subject, "scheme", kTurning, verbatim(why));
+  if (name === "rope") {
+    const { dim, rotaryDim, layout } = scheme as RotateScheme & { dim: number; rotaryDim: number; layout: string };
+    const turned = rotaryDim ?? dim;
+    const halves = layout === "half";
+    return { scheme: scheme as RotateScheme, width, pairs: Math.floor(turned / 2), halves, sineFirst: false };
+  }
+  if (name !== "sinusoidal") return refused(name);
+  const table = scheme as EmbedScheme & { layout: string; order: string; oddDim: string };
+  if (width % 2 !== 0 && table.oddDim !== "pad") refused(`${width} columns with oddDim "${table.oddDim}"`);
+  return {
+    scheme: table,
+    width,
+    pairs: Math.floor(width / 2),
+    halves: table.layout === "half",
+    sineFirst: table.order === "sin-cos",
+  };
+}
+
+// The sine and cosine of omega_i k, as exact as the scheme's own tables.
+function turnedBy(turning: Turning, k: number, length: number | undefined): { sine: Float64Array; cosine: Float64Array } {
+  const { scheme, pairs, width } = turning;
+  const sine = new Float64Array(pairs);
+  const cosine = new Float64Array(pairs);
+  const json = scheme.toJSON();
+  let row: Float64Array;
+  if (scheme.slot === "embed") {
+    const unit = { ...json, layout: "interleaved", order: "cos-sin", scale: 1, padIndex: null };
+    row = encode(fromJSON(unit) as EmbedScheme, [k], { dtype: "float64" }).data;
+  } else {
+    const first = new Float64Array(width).fill(1).map((_, c) => (c % 2 === 0 ? 1 : 0));
+    const turn = fromJSON({ ...json, layout: "interleaved" }) as RotateScheme;
+    row = rotate(new Tensor(first, [1, width], "float64"), turn, {
+      positions: [k],
+      ...(length === undefined ? {} : { length }),
+    }).data;
+  }
+  for (let i = 0; i < pairs; i++) {
+    cosine[i] = row[2 * i]!;
+    sine[i] = row[2 * i + 1]!;
+  }
+  return { sine, cosine };
+}
+
+/**
+ * M (k) [dim, dim], float64, with p(t + k) = M(k) p(t) for every position t: a rotation of each pair, the angle-addition
+ * identity (Vaswani et al. 2017, 3.5; for rope R(t + k) = M(k) R(t), Su et al. 2021, 3.2.2). Its determinant is 1, its
+ * eigenvalues e^(±i omega k) lie on the unit circle, M(k) M(l) = M(k + l). Of sinusoidal tables whose every sine has its
+ * cosine, and of rope, in their layouts; `unsupported` for other schemes. k is any number of at most 2^53.
+ */
+export function shiftMatrix(
+  scheme: EmbedScheme | RotateScheme,
+  k: number,
+  options?: ShiftOptions,
+): Tensor<"float64"> {
+  return matrixOf("shiftMatrix", readTurning("shiftMatrix", scheme), k, options);
+}
+
+function matrixOf(subject: string, turning: Turning, k: unknown, options: unknown): Tensor<"float64"> {
+  const given = readOptions(subject, options, ["length"]);
+  const length = readPositive(subject, "length", given.length);
+  const offset = readFinite(subject, "k", k);
+  const { sine, cosine } = turnedBy(turning, offset, length);
+  const { width, pairs } = turning;
+  const factor =
+    turning.scheme.slot === "embed" ? 1 : frequencies(turning.scheme, { length: length ?? 1 }).attentionFactor;
+  const frame = analysisFrame(subject);
+  const out = frame.output(width * width * 8);
+  frame.run("shift_matrix", {
+    sine: frame.input(sine, "scheme", pairs),
+    cosine: frame.input(cosine, "scheme", pairs),
+    factor,
+    pairs,
+    width,
+    halves: turning.halves,
+    sine_first: turning.sineFirst,
+    out,
+  });
+  return new Tensor(frame.float64(out, width * width), [width, width], "float64");
+}
+
+/**
+ * How far M(k) p(t) is from p(t + k) at each position t: the largest entry, float64 [T] (for rope p(t) is R(t) times a
+ * vector of ones). Rounding alone, whatever the position: within dim 2^-52 times the largest entry.
+ * Errors as {@link shiftMatrix}.
+ */
+export function shiftError(
+  scheme: EmbedScheme | RotateScheme,
+  k: number,
+  positions: PositionsLike,
+  options?: ShiftOptions,
+): Tensor<"float64"> {
+  const subject = "shiftError";
+  const turning = readTurning(subject, scheme);
+  const matrix = matrixOf(subject, turning, k, options);
+  const places = readLine(subject, "positions", positions);
+  const { width } = turning;
+  const count = places.length;
+  const rowsAt = (at: Float64Array): Float64Array => {
+    if (turning.scheme.slot === "embed") {
+      return encode(turning.scheme as EmbedScheme, at, { dtype: "float64" }).data;
+    }
+    const ones = new Tensor(new Float64Array(count * width).fill(1), [count, width], "float64");
+    const length = options?.length;
+    return rotate(ones, turning.scheme as RotateScheme, {
+      positions: at,
+      ...(length === undefined ? {} : { length }),
+    }).data;
+  };
+  const frame = analysisFrame(subject);
+  const out = frame.output(count * 8);
+  frame.run("shift_error", {
+    matrix: frame.input(matrix.data, "matrix", width * width),
+    width,
+    rows: frame.input(rowsAt(places), "positions", count * width),
+    moved: frame.input(
+      rowsAt(places.map((t) => t + k)),
+      "positions",
+      count * width,
+    ),
+    count,
+    out,
+  });
+  return new Tensor(frame.float64(out, count), [count], "float64");
+}
+
+/** Options of {@link translationGap}. */
+export interface TranslationGapOptions {
+  /** By how many positions everything is moved: a whole number, default 1. */
+  readonly shift?: number;
+  /** Positions 0 … length - 1 are scored against each other. Default 32. */
+  readonly length?: number;
+  /** Seed of the queries and keys that rotate and relate schemes are tried on. Default 0. */
+  readonly seed?: number;
+}
+
+/** How much a scheme's scores change when all positions move. */
+export interface TranslationGap {
+  /** The largest change of a score. */
+  readonly gap: number;
+  /** The largest score, to hold the gap against. */
+  readonly size: number;
+}
+
+/**
+ * Translation invariance of any scheme, measured: the scores of positions 0 … length - 1 against those of the same
+ * moved by `shift`. embed: the products <p(i), p(j)> of float64 rows; rotate: <R(i) q, R(j) k> in float64, and bias:
+ * b(i, j), and relate: the terms of the scores, on seeded normal queries and keys. A gap of 0, or one of rounding beside
+ * `size` (2^-40 of it for rows, 2^-20 for float32 terms), says that scores depend on the offset alone.
+ * Errors: as the scheme refuses positions; `unsupported` where a scheme takes no such call.
+ */
+export function translationGap(scheme: AnyScheme, options?: TranslationGapOptions): TranslationGap {
+  const subject = "translationGap";
+  const spec = readScheme(subject, "scheme", scheme, ["embed", "rotate", "bias", "relate"]);
+  const given = readOptions(subject, options, ["shift", "length", "seed"]);
+  const shift = readFinite(subject, "shift", given.shift, 1, "a whole number of at most 2^53 in magnitude");
+  if (!Number.isInteger(shift)) refuse("not-integer", subject, "shift", "a whole number", shift);
+  const length = readWhole(subject, "length", given.length, "a whole number from 1", kLimit, 32);
+  const seed = readSeed(subject, given.seed);
+  const width = spec.width === 0 ? 8 : spec.width;
+  const random = (heads: number, salt: number): Tensor<"float32"> =>
+    randomNormal(heads === 0 ? [length, width] : [heads, length, width], { seed: seed + salt });
+
+  const scores = (first: number): Float64Array => {
+    const positions = arange(first, first + length);
+    switch (spec.descriptor.slot) {
+      case "embed": {
+        const rows = encode(scheme as EmbedScheme, positions, { dtype: "float64" }).data;
+        return products(subject, rows, rows, length, spec.width);
+      }
+      case "rotate": {
+        const turned = (salt: number, side: "query" | "key"): Float64Array =>
+          rotate(new Tensor(Float64Array.from(random(0, salt).data), [length, width], "float64"), scheme as RotateScheme, {
+            positions,
+            side,
+            length: first + length,
+          }).data;
+        return products(subject, turned(0, "query"), turned(1, "key"), length, width);
+      }
+      case "bias":
+        return Float64Array.from(bias(scheme as never, { queries: positions, keys: positions }).data);
+      case "relate": {
+        const heads = spec.heads === 0 ? 1 : spec.heads;
+        const keys = random(heads, 1);
+        const { trace } = attention(random(heads, 0), keys, keys, {
+          relate: scheme as never,
+          queryPositions: positions,
+          keyPositions: positions,
+          causal: spec.descriptor.name === "cope",
+          trace: true,
+        });
+        return Float64Array.from(trace!.relate.data);
+      }
+    }
+  };
+  const expected = scores(0);
+  const found = scores(shift);
+  const count = expected.length;
+  const frame = analysisFrame(subject);
+  frame.run("largest_difference", {
+    found: frame.input(found, "scores", count),
+    expected: frame.input(expected, "scores", count),
+    count,
+    difference: 0,
+    size: 0,
+  });
+  return { gap: frame.answer("difference"), size: frame.answer("size") };
+}
+
+function products(
+  subject: string,
+  left: Float64Array,
+  right: Float64Array,
+  rows: number,
+  columns: number,
+): Float64Array {
+  const frame = analysisFrame(subject);
+  const out = frame.output(rows * rows * 8);
+  frame.run("row_products", {
+    left: frame.input(left, "scheme", rows * columns),
+    rows,
+    right: frame.input(right, "scheme", rows * columns),
+    others: rows,
+    columns,
+    out,
+  });
+  return frame.float64(out, rows * rows);
+}
