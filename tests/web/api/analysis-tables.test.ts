@@ -27,7 +27,11 @@ function code(run: () => unknown): string {
   return "nothing refused";
 }
 
-const sized = fc.tuple(fc.integer({ min: 2, max: 12 }), fc.integer({ min: 1, max: 9 }), fc.array(number, { minLength: 5 }));
+const sized = fc.tuple(
+  fc.integer({ min: 2, max: 12 }),
+  fc.integer({ min: 1, max: 9 }),
+  fc.array(number, { minLength: 5 }),
+);
 
 describe("similarity", () => {
   it("compares rows as the formulas do", () => {

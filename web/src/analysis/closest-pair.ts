@@ -78,10 +78,10 @@ function eachOffset(
 
 /**
  * The two rows that lie closest, of equal pairs that of the smallest i, then j. For a table [T, d] exactly what
- * comparing every pair gives: groups of rows whose boxes lie too far apart are left out, so a table that is smooth along
- * its index, or of few dimensions, takes moments and rows without structure T² d / 2 operations. A sinusoidal scheme
- * whose every sine has its cosine, and a rotate scheme, taken as the table of the cosines and sines it turns by, have
- * distances that depend on the offset alone: O(T d), and i = 0.
+ * comparing every pair gives: groups of rows whose boxes lie too far apart are left out, so a table that is smooth
+ * along its index, or of few dimensions, takes moments and rows without structure T² d / 2 operations. A sinusoidal
+ * scheme whose every sine has its cosine, and a rotate scheme, taken as the table of the cosines and sines it turns
+ * by, have distances that depend on the offset alone: O(T d), and i = 0.
  * Errors: `shape-mismatch` for fewer than two rows, `not-finite` numbers.
  */
 export function closestPair(

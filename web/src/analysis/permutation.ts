@@ -12,8 +12,8 @@ export interface PermutationGapOptions
   extends Omit<AttentionOptions, "out" | "weights" | "trace" | "dtype" | "allowNonFinite"> {
   /**
    * The order in which sums over the keys are taken. `"index"` (default): attention as it is, in float32, each sum by
-   * the key's place. `"sorted"`: from its scores on in float64, each sum by the keys' scores and values alone, so that a
-   * permutation leaves every bit as it is.
+   * the key's place. `"sorted"`: from its scores on in float64, each sum by the keys' scores and values alone, so that
+   * a permutation leaves every bit as it is.
    */
   readonly sum?: "index" | "sorted";
   /** A position scheme added to x, before and after the permutation. */

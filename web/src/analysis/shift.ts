@@ -54,7 +54,11 @@ function readTurning(subject: string, scheme: unknown): Turning {
 }
 
 // The sine and cosine of omega_i k, as exact as the scheme's own tables.
-function turnedBy(turning: Turning, k: number, length: number | undefined): { sine: Float64Array; cosine: Float64Array } {
+function turnedBy(
+  turning: Turning,
+  k: number,
+  length: number | undefined,
+): { sine: Float64Array; cosine: Float64Array } {
   const { scheme, pairs, width } = turning;
   const sine = new Float64Array(pairs);
   const cosine = new Float64Array(pairs);
@@ -79,10 +83,11 @@ function turnedBy(turning: Turning, k: number, length: number | undefined): { si
 }
 
 /**
- * M (k) [dim, dim], float64, with p(t + k) = M(k) p(t) for every position t: a rotation of each pair, the angle-addition
- * identity (Vaswani et al. 2017, 3.5; for rope R(t + k) = M(k) R(t), Su et al. 2021, 3.2.2). Its determinant is 1, its
- * eigenvalues e^(±i omega k) lie on the unit circle, M(k) M(l) = M(k + l). Of sinusoidal tables whose every sine has its
- * cosine, and of rope, in their layouts; `unsupported` for other schemes. k is any number of at most 2^53.
+ * M(k) [dim, dim], float64, with p(t + k) = M(k) p(t) for every position t: a rotation of each pair, the
+ * angle-addition identity (Vaswani et al. 2017, 3.5; for rope R(t + k) = M(k) R(t), Su et al. 2021, 3.2.2). Its
+ * determinant is 1, its eigenvalues e^(±i omega k) lie on the unit circle, M(k) M(l) = M(k + l). Of sinusoidal tables
+ * whose every sine has its cosine, and of rope, in their layouts; `unsupported` for other schemes. k is any number of
+ * at most 2^53.
  */
 export function shiftMatrix(
   scheme: EmbedScheme | RotateScheme,
@@ -181,8 +186,8 @@ export interface TranslationGap {
 /**
  * Translation invariance of any scheme, measured: the scores of positions 0 … length - 1 against those of the same
  * moved by `shift`. embed: the products <p(i), p(j)> of float64 rows; rotate: <R(i) q, R(j) k> in float64, and bias:
- * b(i, j), and relate: the terms of the scores, on seeded normal queries and keys. A gap of 0, or one of rounding beside
- * `size` (2^-40 of it for rows, 2^-20 for float32 terms), says that scores depend on the offset alone.
+ * b(i, j), and relate: the terms of the scores, on seeded normal queries and keys. A gap of 0, or one of rounding
+ * beside `size` (2^-40 of it for rows, 2^-20 for float32 terms), says that scores depend on the offset alone.
  * Errors: as the scheme refuses positions; `unsupported` where a scheme takes no such call.
  */
 export function translationGap(scheme: AnyScheme, options?: TranslationGapOptions): TranslationGap {
@@ -205,12 +210,10 @@ export function translationGap(scheme: AnyScheme, options?: TranslationGapOption
         return products(subject, rows, rows, length, spec.width);
       }
       case "rotate": {
-        const turned = (salt: number, side: "query" | "key"): Float64Array =>
-          rotate(new Tensor(Float64Array.from(random(0, salt).data), [length, width], "float64"), scheme as RotateScheme, {
-            positions,
-            side,
-            length: first + length,
-          }).data;
+        const turned = (salt: number, side: "query" | "key"): Float64Array => {
+          const x = new Tensor(Float64Array.from(random(0, salt).data), [length, width], "float64");
+          return rotate(x, scheme as RotateScheme, { positions, side }).data;
+        };
         return products(subject, turned(0, "query"), turned(1, "key"), length, width);
       }
       case "bias":
