@@ -5,7 +5,7 @@
 
 #include "analysis/finite.h"
 #include "analysis/symmetric_eigen.h"
-#include "kernels/gram.h"
+#include "kernels/row_gram.h"
 
 namespace posenc {
 

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "analysis/finite.h"
-#include "kernels/gram.h"
 #include "kernels/product.h"
 #include "kernels/row_distance.h"
+#include "kernels/row_gram.h"
 
 namespace posenc {
 

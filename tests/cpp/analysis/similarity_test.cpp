@@ -7,7 +7,6 @@
 #include <Eigen/Dense>
 #include <catch2/catch.hpp>
 
-#include "kernels/gram.h"
 #include "support/property.h"
 #include "support/tables.h"
 
