@@ -29,11 +29,69 @@ export const attentionDistance = /* @__PURE__ */ later("attentionDistance", pose
 export const entropy = /* @__PURE__ */ later("entropy", posenc.entropy);
 /** {@link posenc.randomNormal} */
 export const randomNormal = /* @__PURE__ */ later("randomNormal", posenc.randomNormal);
+/** {@link posenc.bilinear} */
+export const bilinear = /* @__PURE__ */ later("bilinear", posenc.bilinear);
+/** {@link posenc.diagonalDominance} */
+export const diagonalDominance = /* @__PURE__ */ later("diagonalDominance", posenc.diagonalDominance);
+/** {@link posenc.normRatio} */
+export const normRatio = /* @__PURE__ */ later("normRatio", posenc.normRatio);
+/** {@link posenc.closestPair} */
+export const closestPair = /* @__PURE__ */ later("closestPair", posenc.closestPair);
+/** {@link posenc.collisions} */
+export const collisions = /* @__PURE__ */ later("collisions", posenc.collisions);
+/** {@link posenc.compare} */
+export const compare = /* @__PURE__ */ later("compare", posenc.compare);
+/** {@link posenc.cost} */
+export const cost = /* @__PURE__ */ later("cost", posenc.cost);
+/** {@link posenc.taylor} */
+export const taylor = /* @__PURE__ */ later("taylor", posenc.taylor);
+/** {@link posenc.taylorTerms} */
+export const taylorTerms = /* @__PURE__ */ later("taylorTerms", posenc.taylorTerms);
+/** {@link posenc.contextExtension} */
+export const contextExtension = /* @__PURE__ */ later("contextExtension", posenc.contextExtension);
+/** {@link posenc.extrapolation} */
+export const extrapolation = /* @__PURE__ */ later("extrapolation", posenc.extrapolation);
 /** {@link posenc.decayBound} */
 export const decayBound = /* @__PURE__ */ later("decayBound", posenc.decayBound);
 /** {@link posenc.kernel} */
 export const kernel = /* @__PURE__ */ later("kernel", posenc.kernel);
+/** {@link posenc.extendTable} */
+export const extendTable = /* @__PURE__ */ later("extendTable", posenc.extendTable);
+/** {@link posenc.fitTable} */
+export const fitTable = /* @__PURE__ */ later("fitTable", posenc.fitTable);
+/** {@link posenc.resampleTable} */
+export const resampleTable = /* @__PURE__ */ later("resampleTable", posenc.resampleTable);
 /** {@link posenc.oscillatoryIntegral} */
 export const oscillatoryIntegral = /* @__PURE__ */ later("oscillatoryIntegral", posenc.oscillatoryIntegral);
 /** {@link posenc.riemannSum} */
 export const riemannSum = /* @__PURE__ */ later("riemannSum", posenc.riemannSum);
+/** {@link posenc.locality} */
+export const locality = /* @__PURE__ */ later("locality", posenc.locality);
+/** {@link posenc.monotonicity} */
+export const monotonicity = /* @__PURE__ */ later("monotonicity", posenc.monotonicity);
+/** {@link posenc.offsetProfile} */
+export const offsetProfile = /* @__PURE__ */ later("offsetProfile", posenc.offsetProfile);
+/** {@link posenc.symmetry} */
+export const symmetry = /* @__PURE__ */ later("symmetry", posenc.symmetry);
+/** {@link posenc.toeplitzGap} */
+export const toeplitzGap = /* @__PURE__ */ later("toeplitzGap", posenc.toeplitzGap);
+/** {@link posenc.permutationGap} */
+export const permutationGap = /* @__PURE__ */ later("permutationGap", posenc.permutationGap);
+/** {@link posenc.precision} */
+export const precision = /* @__PURE__ */ later("precision", posenc.precision);
+/** {@link posenc.pca} */
+export const pca = /* @__PURE__ */ later("pca", posenc.pca);
+/** {@link posenc.tsne} */
+export const tsne = /* @__PURE__ */ later("tsne", posenc.tsne);
+/** {@link posenc.shiftError} */
+export const shiftError = /* @__PURE__ */ later("shiftError", posenc.shiftError);
+/** {@link posenc.shiftMatrix} */
+export const shiftMatrix = /* @__PURE__ */ later("shiftMatrix", posenc.shiftMatrix);
+/** {@link posenc.translationGap} */
+export const translationGap = /* @__PURE__ */ later("translationGap", posenc.translationGap);
+/** {@link posenc.similarity} */
+export const similarity = /* @__PURE__ */ later("similarity", posenc.similarity);
+/** {@link posenc.radix} */
+export const radix = /* @__PURE__ */ later("radix", posenc.radix);
+/** {@link posenc.spectrum} */
+export const spectrum = /* @__PURE__ */ later("spectrum", posenc.spectrum);
