@@ -547,7 +547,7 @@ export async function generate({ write = false } = {}) {
   const pictures = picturesOf(catalogue, await readLibrary());
   compare(pictures);
   const folder = join(kRoot, "docs/schemes");
-  for (const name of readdirSync(folder)) {
+  for (const name of existsSync(folder) ? readdirSync(folder) : []) {
     const path = `docs/schemes/${name}`;
     if (pages.has(path) || pictures.has(path)) continue;
     stale.push(path);
