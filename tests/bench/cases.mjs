@@ -188,7 +188,7 @@ export function measure(posenc, { rounds = 15 } = {}) {
         : {}),
     }),
   );
-  rows.push(...ropeRows(posenc, rounds), ...schemeRows(posenc, rounds));
+  rows.push(...ropeRows(posenc, rounds), ...schemeRows(posenc, rounds), ...analysisRows(posenc, rounds));
   return rows;
 }
 
@@ -219,6 +219,43 @@ function ropeRows(posenc, rounds) {
     name,
     ms: times[c],
     ...(c === 0 ? { ratio: times[1] / times[0], against: candidates[1].name } : {}),
+  }));
+}
+
+// Analyses of large tables. The rate is that of the product named: a symmetric one computes half of it.
+function analysisRows(posenc, rounds) {
+  const [rows, width] = [4096, 512];
+  const x = posenc.randomNormal([rows, width]);
+  const out = new Float32Array(rows * rows);
+  const cosine = { metric: "cosine", dtype: "float32", out };
+  const wide = posenc.tensor(Float64Array.from(posenc.randomNormal([rows, 768]).data), [rows, 768], "float64");
+  const scheme = posenc.sinusoidal({ dim: 64 });
+  const positions = 100000;
+  const table = posenc.encode(scheme, positions);
+  const candidates = [
+    {
+      name: `cosine similarity, float32, ${rows} x ${width}, as of its full product`,
+      run: () => posenc.similarity(x, cosine),
+      operations: 2 * rows * rows * width,
+    },
+    {
+      name: `pca, 3 components of ${rows} x 768, as of one full covariance product and a half, float64`,
+      run: () => posenc.pca(wide, { components: 3 }),
+      operations: 1.5 * 2 * rows * 768 * 768,
+    },
+    {
+      name: `closest pair of ${positions} positions, d=64, by offset`,
+      run: () => posenc.closestPair(scheme, { length: positions }),
+    },
+    { name: "the same of the table, by search", run: () => posenc.closestPair(table) },
+  ];
+  if (posenc.closestPair(scheme, { length: positions }).j !== 1) throw new Error("the closest pair is not 0 and 1");
+  const times = race(candidates, Math.min(rounds, 5));
+  return candidates.map(({ name, operations }, c) => ({
+    group: "analyses",
+    name,
+    ms: times[c],
+    ...(operations === undefined ? {} : { gflops: operations / times[c] / 1e6 }),
   }));
 }
 
