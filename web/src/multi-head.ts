@@ -2,7 +2,7 @@
 import { type AttentionOptions, type AttentionResult, kAttentionOptions, readAsked } from "./attention.js";
 import { embed } from "./embed.js";
 import { printedShape, refuse, refuseMissing, verbatim } from "./error.js";
-import { Frame, type Place } from "./module.js";
+import { type FieldValue, Frame } from "./module.js";
 import { readOptions, readWhole } from "./options.js";
 import type { Positions } from "./positions.js";
 import { type EmbedScheme, readSchemes } from "./scheme.js";
@@ -66,62 +66,41 @@ export function multiHeadAttention(x: TensorLike, options: MultiHeadAttentionOpt
   }
   const [keys, contextWidth] = (context ?? tokens).shape.slice(-2) as [number, number];
 
-  const allowedHeads = "a whole number from 1";
-  const readHeads = (name: "heads" | "kvHeads", fallback?: number): number => {
-    const heads = readWhole(kSubject, name, given[name], allowedHeads, 2 ** 32, fallback);
-    if (heads < 1) refuse("out-of-range", kSubject, name, allowedHeads, heads);
-    return heads;
-  };
-  const heads = readHeads("heads");
-  const kvHeads = readHeads("kvHeads", heads);
+  const heads = readHeads(given, "heads");
+  const kvHeads = readHeads(given, "kvHeads", heads);
   if (heads % kvHeads !== 0) {
     refuse("shape-mismatch", kSubject, "kvHeads", `a number that divides the ${heads} heads`, kvHeads);
   }
-  const wq = readWeights(given, "wq", width, heads);
-  const headWidth = wq.columns / heads;
-  const wk = readWeights(given, "wk", contextWidth, kvHeads, kvHeads * headWidth);
-  const wv = readWeights(given, "wv", contextWidth, kvHeads);
-  const valueWidth = wv.columns / kvHeads;
-  const wo = readWeights(given, "wo", heads * valueWidth, 1);
-  const biases = {
-    bq: readBias(given, "bq", wq.columns),
-    bk: readBias(given, "bk", wk.columns),
-    bv: readBias(given, "bv", wv.columns),
-    bo: readBias(given, "bo", wo.columns),
-  };
+  const query = readProjection(given, "q", width, heads);
+  const headWidth = query.columns / heads;
+  const key = readProjection(given, "k", contextWidth, kvHeads, kvHeads * headWidth);
+  const value = readProjection(given, "v", contextWidth, kvHeads);
+  const valueWidth = value.columns / kvHeads;
+  const joined = readProjection(given, "o", heads * valueWidth, 1);
 
   const leading = rank === 3 ? [batch, heads] : [heads];
   const asked = readAsked(given, { leading, batch, heads, kvHeads, queries, keys, width: headWidth, valueWidth });
-  const outShape = [...tokens.shape.slice(0, -1), wo.columns];
+  const outShape = [...tokens.shape.slice(0, -1), joined.columns];
   const outSize = allowedSize(kSubject, "tokens x dOut", outShape);
   const target = readOut(kSubject, given.out, outSize, "float32");
   const embedded = embedAll(given, tokens, asked.places.query, asked.allowNonFinite);
 
   const frame = new Frame(kSubject);
-  const biasOf = (name: keyof typeof biases, columns: number): Place | undefined =>
-    frame.inputIf(biases[name], name, columns);
   const out = frame.output(outSize * 4);
-  frame.run("multi_head", {
+  const fields: Record<string, FieldValue> = {
     attention: frame.block("attention", asked.fields(frame)),
     x: frame.input(embedded, "x", product(tokens.shape)),
-    context: frame.inputIf(
-      context && asFloat32(kSubject, "context", context.data),
-      "context",
-      product(context?.shape ?? []),
-    ),
+    context: context && frame.input(asFloat32(kSubject, "context", context.data), "context", product(context.shape)),
     x_width: width,
     context_width: contextWidth,
-    out_width: wo.columns,
-    wq: frame.input(wq.data, "wq", width * wq.columns),
-    bq: biasOf("bq", wq.columns),
-    wk: frame.input(wk.data, "wk", contextWidth * wk.columns),
-    bk: biasOf("bk", wk.columns),
-    wv: frame.input(wv.data, "wv", contextWidth * wv.columns),
-    bv: biasOf("bv", wv.columns),
-    wo: frame.input(wo.data, "wo", heads * valueWidth * wo.columns),
-    bo: biasOf("bo", wo.columns),
+    out_width: joined.columns,
     out,
-  });
+  };
+  for (const { side, rows, columns, weights, bias } of [query, key, value, joined]) {
+    fields[`w${side}`] = frame.input(weights, `w${side}`, rows * columns);
+    fields[`b${side}`] = frame.inputIf(bias, `b${side}`, columns);
+  }
+  frame.run("multi_head", fields);
   return {
     out: float32Tensor(frame.float32(out, outSize, target as Float32Array | undefined), outShape),
     ...asked.results(frame),
@@ -139,35 +118,56 @@ function readTokens(name: "x" | "context", value: unknown): ReadArray {
 
 type Given = Readonly<Record<string, unknown>>;
 
-// (rows, heads * width of a head); a bare typed array has the rows that are asked for.
-function readWeights(
+function readHeads(given: Given, name: "heads" | "kvHeads", fallback?: number): number {
+  const allowed = "a whole number from 1";
+  const heads = readWhole(kSubject, name, given[name], allowed, 2 ** 32, fallback);
+  if (heads < 1) refuse("out-of-range", kSubject, name, allowed, heads);
+  return heads;
+}
+
+interface ReadProjection {
+  readonly side: "q" | "k" | "v" | "o";
+  readonly rows: number;
+  readonly columns: number;
+  readonly weights: Float32Array;
+  readonly bias: Float32Array | undefined;
+}
+
+// Weights (rows, heads * width of a head) and what is added; a bare typed array has the rows that are asked for.
+function readProjection(
   given: Given,
-  name: "wq" | "wk" | "wv" | "wo",
+  side: ReadProjection["side"],
   rows: number,
   heads: number,
   columns?: number,
-): { data: Float32Array; columns: number } {
-  const each = columns ?? (heads === 1 ? "dOut" : `${heads} times the width of a head`);
-  const allowed = `of shape [${rows}, ${each}]`;
-  if (given[name] === undefined) refuseMissing(kSubject, name, allowed);
-  const read = readNumbers(kSubject, name, given[name]);
-  const shape = read.shaped || rows === 0 ? read.shape : [rows, read.data.length / rows];
-  const found = shape[1]!;
-  const fits = shape.length === 2 && shape[0] === rows && Number.isInteger(found) && found % heads === 0;
-  if (!fits || (columns !== undefined && found !== columns)) {
-    const was = read.shaped ? `shape ${printedShape(read.shape)}` : `${read.data.length} elements`;
-    refuse("shape-mismatch", kSubject, name, allowed, verbatim(was));
-  }
-  return { data: asFloat32(kSubject, name, read.data), columns: found };
-}
-
-function readBias(given: Given, name: "bq" | "bk" | "bv" | "bo", length: number): Float32Array | undefined {
-  if (given[name] === undefined) return undefined;
-  const { data, shape } = readNumbers(kSubject, name, given[name]);
-  if (shape.length !== 1 || shape[0] !== length) {
-    refuse("shape-mismatch", kSubject, name, `of shape [${length}]`, verbatim(`shape ${printedShape(shape)}`));
-  }
-  return asFloat32(kSubject, name, data);
+): ReadProjection {
+  const read = (name: string, allowed: string, fits: (shape: readonly number[]) => boolean): [Float32Array, number] => {
+    if (given[name] === undefined) refuseMissing(kSubject, name, allowed);
+    const { data, shape, shaped } = readNumbers(kSubject, name, given[name]);
+    const found = shaped || name[0] === "b" ? shape : [rows, data.length / rows];
+    if (!fits(found)) {
+      const was = shaped ? `shape ${printedShape(shape)}` : `${data.length} elements`;
+      refuse("shape-mismatch", kSubject, name, allowed, verbatim(was));
+    }
+    return [asFloat32(kSubject, name, data), found.at(-1)!];
+  };
+  const each = columns ?? (side === "o" ? "dOut" : `${heads} times the width of a head`);
+  const [weights, found] = read(
+    `w${side}`,
+    `of shape [${rows}, ${each}]`,
+    ([first, second, third]) =>
+      third === undefined && first === rows && second! % heads === 0 && (columns ?? second) === second,
+  );
+  const bias = `b${side}`;
+  return {
+    side,
+    rows,
+    columns: found,
+    weights,
+    bias: given[bias] === undefined
+        ? undefined
+        : read(bias, `of shape [${found}]`, (shape) => shape.length === 1 && shape[0] === found)[0],
+  };
 }
 
 // x with every embed scheme added, one after another.
