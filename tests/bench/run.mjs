@@ -1,11 +1,13 @@
 // npm run bench: times the public API against plain loops and against the machine's peak, side by side in one run.
-//   node tests/bench/run.mjs [--rounds 15] [--chromium] [--keep]
+//   node tests/bench/run.mjs [--rounds 15] [--chromium] [--workers] [--keep]
 //     --chromium  in Chromium rather than in Node;  --keep  appends the rows to tests/bench/results/
+//     --workers   only attention on two workers, which wants two cores that nothing else uses
 import { appendFileSync, existsSync, mkdirSync, readFileSync } from "node:fs";
 import { cpus } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { measure } from "./cases.mjs";
+import { measureWorkers } from "./workers.mjs";
 
 const kRoot = join(import.meta.dirname, "../..");
 
@@ -25,15 +27,18 @@ async function inChromium() {
   const { launch, open, serveFolder } = await import("../browser/harness.mjs");
   const browser = await launch();
   const extra = { "/page": { body: "<!doctype html><title>bench</title>" } };
-  for (const name of ["cases.mjs", "peak.mjs"]) {
+  for (const name of ["cases.mjs", "peak.mjs", "workers.mjs"]) {
     extra[`/${name}`] = { type: "text/javascript", body: readFileSync(join(import.meta.dirname, name), "utf8") };
   }
   const server = await serveFolder(join(kRoot, "dist"), { extra });
   try {
     const { page } = await open(browser, `${server.address}page`);
-    const rows = await page.evaluate(
-      `(async () => (await import("/cases.mjs")).measure(await import("/index.js"), { rounds: ${rounds} }))()`,
-    );
+    const rows = await page.evaluate(`(async () => {
+      const posenc = await import("/index.js");
+      if (!${flag("--workers")}) return (await import("/cases.mjs")).measure(posenc, { rounds: ${rounds} });
+      const { measureWorkers } = await import("/workers.mjs");
+      return measureWorkers(posenc, await import("/worker.js"), { rounds: ${rounds} });
+    })()`);
     return { engine: `Chromium ${browser.version()}`, rows };
   } finally {
     await browser.close();
@@ -41,12 +46,17 @@ async function inChromium() {
   }
 }
 
-const { engine, rows } = flag("--chromium")
-  ? await inChromium()
-  : {
-      engine: `Node ${process.versions.node} (V8 ${process.versions.v8})`,
-      rows: measure(await import(pathToFileURL(join(kRoot, "dist/index.js")).href), { rounds }),
-    };
+async function inNode() {
+  const [posenc, later] = await Promise.all(
+    ["index", "worker"].map((name) => import(pathToFileURL(join(kRoot, `dist/${name}.js`)).href)),
+  );
+  return {
+    engine: `Node ${process.versions.node} (V8 ${process.versions.v8})`,
+    rows: flag("--workers") ? await measureWorkers(posenc, later, { rounds }) : measure(posenc, { rounds }),
+  };
+}
+
+const { engine, rows } = flag("--chromium") ? await inChromium() : await inNode();
 
 const { version } = JSON.parse(readFileSync(join(kRoot, "package.json"), "utf8"));
 const machine = `${cpus()[0]?.model.trim() ?? "unknown"} x ${cpus().length}`;

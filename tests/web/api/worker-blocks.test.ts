@@ -58,7 +58,39 @@ describe("blocks of queries", () => {
     const places = new Tensor(Float64Array.from([...cells.slice(0, n), ...cells.slice(64, 64 + n)]), [2, n], "float64");
     const where = name === "swin" ? { queryPositions: places, keyPositions: places } : {};
     for (const causal of name === "cope" ? [true] : [false, true]) {
-      expectSame([...operands([heads, n, d]), { [slot]: scheme, causal, weights: true, trace: true, ...where }]);
+      const options = { [slot]: scheme, causal, weights: true, trace: true, ...where };
+      for (const count of [2, 3]) expectSame([...operands([heads, n, d]), options], count);
+    }
+  });
+
+  it("are blocks of heads where each head stands for itself, and bring their own keys", () => {
+    const [q, k, v] = [8, 4, 4].map((count, seed) => randomNormal([2, count, n, d], { seed }));
+    const mask = randomNormal([8, 1, n], { seed: 9 });
+    const sinks = randomNormal([8], { seed: 10 });
+    const rotate = [posenc.rope({ dim: d }), posenc.queryScale({ law: "logn", trainLength: 8 })];
+    const options = { causal: true, rotate, mask, sinks, keyLengths: [40, n], softcap: 3 };
+    for (const count of [2, 4]) {
+      const blocks = cutAttention([q, k, v, options], () => count)!;
+      expect(blocks.shared).toEqual([]);
+      const shapes = blocks.args.map(([part]) => (part as posenc.Tensor).shape);
+      expect(shapes).toEqual(Array(count).fill([2, 8 / count, n, d]));
+      expectSame([q, k, v, { ...options, weights: true, trace: true }], count);
+    }
+    // Three threads would have 2, 1 and 1 of the keys' heads: then queries are cut.
+    expect(cutAttention([q, k, v, options], () => 3)!.shared.length).toBeGreaterThan(0);
+    // A scheme made for eight heads must see all eight.
+    const bias = posenc.alibi({ heads: 8 });
+    expect(cutAttention([q, k, v, { ...options, bias }], () => 2)!.shared.length).toBeGreaterThan(0);
+  });
+
+  it("leave the caller's arrays alone", () => {
+    const [q, k, v] = operands([heads, n, d]);
+    const keyMask = new Uint8Array(n).fill(1);
+    const options = { keyMask, mask: randomNormal([heads, n, n]), sinks: randomNormal([heads]), causal: true };
+    const arrays = [q, k, v, options.mask, options.sinks].map((array) => (array as posenc.Tensor).data.buffer);
+    for (const count of [2, 3]) {
+      const { fresh } = cutAttention([q, k, v, options], () => count)!;
+      for (const buffer of [...arrays, keyMask.buffer]) expect(fresh.has(buffer)).toBe(false);
     }
   });
 

@@ -162,16 +162,18 @@ describe.each([
     const [q, k, v] = [1, 2, 3].map((seed) => randomNormal([heads, 1500, 32], { seed })) as Triple;
     const options = { causal: true, rotate: rope({ dim: 32 }), bias: alibi({ heads }) } as const;
     const whole = posenc.attention(q, k, v, options);
+    const keyMask = new Uint8Array(1500).fill(1);
     const progress: Progress[] = [];
     let turns = 0;
     const turn = setInterval(() => turns++, 1);
     const out = new Float32Array(whole.out.size);
-    const call = worker.attention(q, k, v, { ...options, out, onProgress: (now) => progress.push(now) });
+    const call = worker.attention(q, k, v, { ...options, keyMask, out, onProgress: (now) => progress.push(now) });
     q.data.fill(NaN); // nothing of the caller's is looked at any more
     k.data.fill(NaN);
     const result = await call;
     clearInterval(turn);
     expect(result.out.data).toBe(out);
+    expect(keyMask.length).toBe(1500);
     same(result, whole);
     expect(progress.length).toBeGreaterThan(1);
     expect(turns).toBeGreaterThan(1);

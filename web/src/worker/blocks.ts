@@ -1,7 +1,9 @@
-// Attention cut into blocks of queries. A query's results depend on that query and the keys alone, so blocks give the
-// bits of the whole; each says where its queries stand, which the whole may leave to be counted.
+// Attention cut into blocks of heads or of queries. A query's results depend on that query and the keys of its head
+// alone, so blocks give the bits of the whole; those of queries say where these stand, which the whole may leave to be
+// counted.
 import { readCausal, readPlaces, readWindow } from "../attention.js";
 import { readOptions } from "../options.js";
+import { readSchemes } from "../scheme.js";
 import { type ReadArray, Tensor, kindOfArray, product, readArray, readNumbers } from "../tensor.js";
 import { fill } from "./wire.js";
 
@@ -11,6 +13,8 @@ export interface Blocks {
   readonly args: readonly unknown[][];
   /** What all blocks are given alike. */
   readonly shared: readonly object[];
+  /** Buffers of the arguments that nobody else has. */
+  readonly fresh: ReadonlySet<ArrayBufferLike>;
   /** The work of each block, in multiply-adds. */
   readonly work: readonly number[];
   /** Writes the result of one block where it belongs. */
@@ -19,10 +23,10 @@ export interface Blocks {
   result(): unknown;
 }
 
-/** How many blocks to make of a call of so many multiply-adds, cut between rows of so many. */
+/** How many blocks to make of a call of so many multiply-adds. */
 export type Plan = (multiplyAdds: number) => number;
 
-// Options that mean the same to a block as to the whole; all others but those of kPerQuery keep a call in one piece.
+// Options that mean the same to a block of queries as to the whole …
 const kAlike = [
   "rotate",
   "bias",
@@ -38,13 +42,17 @@ const kAlike = [
   "weights",
   "trace",
   "allowNonFinite",
+  "length",
 ];
-const kPerQuery = ["causal", "queryPositions", "keyPositions", "queryOrder", "keyOrder", "length", "mask", "out"];
+// … and those that are cut with the queries. Any other keeps a call in one piece.
+const kPerQuery = ["causal", "queryPositions", "keyPositions", "queryOrder", "keyOrder", "mask", "out"];
 
 // Queries that the core takes at a time: a block that is no multiple of them wastes lanes.
 const kStep = 8;
 // What softmax costs a pair, in multiply-adds.
 const kPerPair = 16;
+// Blocks of heads may differ by so much in size.
+const kUneven = 1.1;
 
 /**
  * Cuts a call where `plan` asks for more than one block; undefined where it stays whole: because it is small, because
@@ -60,89 +68,179 @@ export function cutAttention(args: readonly unknown[], plan: Plan): Blocks | und
 
 class Unfit extends Error {}
 
+type Given = Readonly<Record<string, unknown>>;
+
+// A call as both ways of cutting read it.
+interface Call {
+  readonly query: ReadArray;
+  readonly key: ReadArray;
+  readonly value: ReadArray;
+  readonly rank: number;
+  readonly given: Given;
+  readonly mask: ReadArray | undefined;
+  readonly target: unknown;
+}
+
 function cut([q, k, v, options]: readonly unknown[], plan: Plan): Blocks | undefined {
   const [query, key, value] = [read("q", q), read("k", k), read("v", v)];
   const rank = query.shape.length;
   if (rank < 2 || rank > 4 || key.shape.length !== rank || value.shape.length !== rank) return undefined;
-  const leading = query.shape.slice(0, -2);
   const [queries, width] = query.shape.slice(-2) as [number, number];
   const keys = key.shape[rank - 2]!;
   const valueWidth = value.shape[rank - 1]!;
-  const rows = product(leading);
-  if (queries < 2 * kStep || keys === 0) return undefined;
+  const rows = product(query.shape.slice(0, -2));
+  if (queries === 0 || keys === 0) return undefined;
   const perPair = rows * (width + valueWidth + kPerPair);
   if (plan(perPair * queries * keys) < 2) return undefined;
 
   const given = readOptions("attention", options, [...kAlike, ...kPerQuery]);
-  const causal = readCausal(given.causal);
-  const places = readPlaces(given, queries, keys, causal);
-  const { query: queryPlaces, key: keyPlaces } = places;
-  // Where positions have several axes the index counts, which a block would count from its own start.
+  const mask = given.mask === undefined ? undefined : readArray("attention", "mask", given.mask);
+  if (mask !== undefined && !mask.shaped) return undefined;
+  const target = readTarget(given.out, given.dtype === "float64", rows * queries * valueWidth);
+  const call = { query, key, value, rank, given, mask, target };
+
+  const causal = readCausal(given.causal) !== false;
+  const places = readPlaces(given, queries, keys, readCausal(given.causal));
+  const { query: queryPlaces, key: keyPlaces, keyOrder } = places;
+  // Where positions have several axes the index counts, which a block of queries would count from its own start.
   const indexed = queryPlaces.axes > 1 ? Float64Array.from({ length: queries }, (_, i) => i) : undefined;
   const queryOrder = places.queryOrder ?? indexed;
   const seen = visible(
     queryOrder ?? queryPlaces.data,
-    places.keyOrder ?? (keyPlaces.axes > 1 ? undefined : keyPlaces.data),
+    keyOrder ?? (keyPlaces.axes > 1 ? undefined : keyPlaces.data),
     keys,
-    causal !== false,
-    readWindow(given.window, causal !== false),
+    causal,
+    readWindow(given.window, causal),
     typeof given.prefixLength === "number" ? given.prefixLength : 0,
   );
-  const count = Math.min(plan(perPair * seen[queries]!), Math.floor(queries / kStep));
+  const work = perPair * seen[queries]!;
+  const count = plan(work);
+  if (count < 2) return undefined;
+  return byHeads(call, count, work) ?? byQueries(call, count, seen, perPair, { ...places, queryOrder }, causal);
+}
+
+// ---------------------------------------------------------------- by heads
+
+// Heads bring their own keys along, so nothing is copied twice; but schemes made for a number of heads must see them
+// all.
+function byHeads(call: Call, count: number, work: number): Blocks | undefined {
+  const { query, key, value, rank, given, mask, target } = call;
+  const axis = rank - 3;
+  if (axis < 0) return undefined;
+  const kvHeads = key.shape[axis]!;
+  const group = query.shape[axis]! / kvHeads;
+  if (!Number.isInteger(group) || value.shape[axis] !== kvHeads || count > kvHeads) return undefined;
+  if (Math.ceil(kvHeads / count) > (kUneven * kvHeads) / count) return undefined;
+  const specs = (["rotate", "bias", "relate"] as const).flatMap((slot) =>
+    readSchemes("attention", slot, given[slot], slot),
+  );
+  if (specs.some(({ heads }) => heads !== 0)) return undefined;
+
+  const fresh = new Set<ArrayBufferLike>();
+  const part = (array: ReadArray, at: number, start: number, end: number): object => {
+    const shape = [...array.shape];
+    const [outer, inner] = [product(shape.slice(0, at)), product(shape.slice(at + 1))];
+    const data = rowsOf(array.data, outer, shape[at]!, inner, start, end);
+    shape[at] = end - start;
+    fresh.add(data.buffer);
+    return wrapped(array, data, shape);
+  };
+  const { out: _, ...rest } = given;
+  const maskAxis = mask === undefined ? -1 : mask.shape.length - 3;
+  const sinks = given.sinks === undefined ? undefined : readNumbers("attention", "sinks", given.sinks);
+  const bounds = Array.from({ length: count + 1 }, (_, b) => Math.round((kvHeads * b) / count));
+  const args = bounds.slice(1).map((end, b): unknown[] => {
+    const start = bounds[b]!;
+    const own: Record<string, unknown> = { ...rest };
+    if (mask !== undefined && maskAxis >= 0 && mask.shape[maskAxis] !== 1) {
+      own.mask = part(mask, maskAxis, start * group, end * group);
+    }
+    if (sinks !== undefined) own.sinks = part(sinks, 0, start * group, end * group);
+    const keys = part(key, axis, start, end);
+    const values = sameArray(key, value) ? keys : part(value, axis, start, end);
+    const same = sameArray(query, key) && group === 1;
+    return [same ? keys : part(query, axis, start * group, end * group), keys, values, own];
+  });
+  const joined = new Joined(bounds.map((bound) => bound * group), axis, kvHeads * group, target);
+  const share = bounds.slice(1).map((end, b) => (work * (end - bounds[b]!)) / kvHeads);
+  return { args, shared: [], fresh, work: share, ...joined.ends() };
+}
+
+// ---------------------------------------------------------------- by queries
+
+function byQueries(
+  { query, key, value, rank, given, mask, target }: Call,
+  wanted: number,
+  seen: Float64Array,
+  perPair: number,
+  { query: queryPlaces, key: keyPlaces, queryOrder, keyOrder }: ReturnType<typeof readPlaces>,
+  causal: boolean,
+): Blocks | undefined {
+  const leading = query.shape.slice(0, -2);
+  const [queries, width] = query.shape.slice(-2) as [number, number];
+  const keys = key.shape[rank - 2]!;
+  const count = Math.min(wanted, Math.floor(queries / kStep));
   if (count < 2) return undefined;
   const bounds = boundaries(seen, queries, count);
   if (bounds.length < 3) return undefined;
-
-  const mask = given.mask === undefined ? undefined : readArray("attention", "mask", given.mask);
   const maskRows = mask !== undefined && mask.shape.length >= 2 ? mask.shape[mask.shape.length - 2]! : 1;
-  if (mask !== undefined && (!mask.shaped || (maskRows !== 1 && maskRows !== queries))) return undefined;
-  const target = readTarget(given.out, given.dtype === "float64", rows * queries * valueWidth);
+  if (maskRows !== 1 && maskRows !== queries) return undefined;
 
   const keyTensor = wrapped(key, key.data, key.shape);
-  const valueTensor = value.source === key.source && value.data.length === key.data.length
-    ? wrapped(value, (keyTensor as { data: ReadArray["data"] }).data, value.shape)
-    : wrapped(value, value.data, value.shape);
+  const valueTensor = sameArray(key, value) ? keyTensor : wrapped(value, value.data, value.shape);
   const alike: Record<string, unknown> = {};
   for (const name of kAlike) if (given[name] !== undefined) alike[name] = given[name];
-  if (given.length !== undefined) alike.length = given.length;
-  if (causal !== false) alike.causal = true;
+  if (causal) alike.causal = true;
   alike.keyPositions = new Tensor(keyPlaces.data, [keyPlaces.axes, keys], "float64");
-  if (places.keyOrder !== undefined) alike.keyOrder = new Tensor(places.keyOrder, [keys], "float64");
+  if (keyOrder !== undefined) alike.keyOrder = new Tensor(keyOrder, [keys], "float64");
   if (mask !== undefined && maskRows === 1) alike.mask = wrapped(mask, mask.data, mask.shape);
 
-  const blocks = bounds.slice(1).map((end, b): unknown[] => {
+  const fresh = new Set<ArrayBufferLike>();
+  const part = (array: ReadArray, outer: number, inner: number, start: number, end: number): object => {
+    const data = rowsOf(array.data, outer, queries, inner, start, end);
+    fresh.add(data.buffer);
+    const shape = [...array.shape];
+    shape[shape.length - 2] = end - start;
+    return wrapped(array, data, shape);
+  };
+  const doubles = (data: Float64Array, axes: number, start: number, end: number): Tensor => {
+    const own = rowsOf(data, axes, queries, 1, start, end);
+    fresh.add(own.buffer);
+    return new Tensor(own, [axes, end - start], "float64");
+  };
+  const args = bounds.slice(1).map((end, b): unknown[] => {
     const start = bounds[b]!;
     const own: Record<string, unknown> = { ...alike };
-    own.queryPositions = new Tensor(
-      rowsOf(queryPlaces.data, queryPlaces.axes, queries, 1, start, end) as Float64Array,
-      [queryPlaces.axes, end - start],
-      "float64",
-    );
-    if (queryOrder !== undefined) own.queryOrder = new Tensor(queryOrder.slice(start, end), [end - start], "float64");
+    own.queryPositions = doubles(queryPlaces.data, queryPlaces.axes, start, end);
+    if (queryOrder !== undefined) own.queryOrder = doubles(queryOrder, 1, start, end);
     if (mask !== undefined && maskRows !== 1) {
-      const shape = [...mask.shape];
-      const outer = product(shape.slice(0, -2));
-      shape[shape.length - 2] = end - start;
-      own.mask = wrapped(mask, rowsOf(mask.data, outer, queries, mask.shape[shape.length - 1]!, start, end), shape);
+      own.mask = part(mask, product(mask.shape.slice(0, -2)), mask.shape[mask.shape.length - 1]!, start, end);
     }
-    const part = rowsOf(query.data, rows, queries, width, start, end);
-    return [wrapped(query, part, [...leading, end - start, width]), keyTensor, valueTensor, own];
+    return [part(query, product(leading), width, start, end), keyTensor, valueTensor, own];
   });
   const shared = [keyTensor, valueTensor, ...Object.values(alike).filter((option) => option instanceof Tensor)];
   const joined = new Joined(bounds, rank - 2, queries, target);
-  return {
-    args: blocks,
-    shared,
-    work: bounds.slice(1).map((end, b) => perPair * (seen[end]! - seen[bounds[b]!]!)),
-    take: (block, result) => joined.take(block, result),
-    result: () => joined.result(),
-  };
+  const work = bounds.slice(1).map((end, b) => perPair * (seen[end]! - seen[bounds[b]!]!));
+  return { args, shared, fresh, work, ...joined.ends() };
 }
+
+// ---------------------------------------------------------------- arrays
 
 function read(argument: string, value: unknown): ReadArray {
   const array = readNumbers("attention", argument, value);
   if (!array.shaped || array.nested) throw new Unfit();
   return array;
+}
+
+function sameArray(a: ReadArray, b: ReadArray): boolean {
+  const [first, second] = [a.data, b.data];
+  return (
+    first.buffer === second.buffer &&
+    first.byteOffset === second.byteOffset &&
+    kindOfArray(first) === kindOfArray(second) &&
+    a.shape.length === b.shape.length &&
+    a.shape.every((length, axis) => length === b.shape[axis])
+  );
 }
 
 // The array with other data of its kind, as a function takes it.
@@ -233,16 +331,20 @@ function readTarget(out: unknown, wide: boolean, size: number): unknown {
   return out;
 }
 
-// Results of blocks put together: every tensor with an axis of queries becomes one with all of them.
+// Results of blocks put together: every tensor becomes one with all of the axis that was cut.
 class Joined {
   #whole: unknown;
 
   constructor(
     readonly bounds: readonly number[],
     readonly axis: number,
-    readonly queries: number,
+    readonly length: number,
     readonly target: unknown,
   ) {}
+
+  ends(): Pick<Blocks, "take" | "result"> {
+    return { take: (block, result) => this.take(block, result), result: () => this.#whole };
+  }
 
   take(block: number, result: unknown): void {
     const [start, end] = [this.bounds[block]!, this.bounds[block + 1]!];
@@ -254,7 +356,7 @@ class Joined {
         const into = (whole ?? this.#empty(part, name)) as Tensor;
         for (let o = 0; o < outer; o++) {
           const from = part.data.subarray(o * size, (o + 1) * size);
-          fill("attention", into.data, from, (o * this.queries + start) * inner);
+          fill("attention", into.data, from, (o * this.length + start) * inner);
         }
         return into;
       }
@@ -265,13 +367,9 @@ class Joined {
     this.#whole = join(this.#whole, result, "");
   }
 
-  result(): unknown {
-    return this.#whole;
-  }
-
   #empty(part: Tensor, name: string): Tensor {
     const shape = [...part.shape];
-    shape[this.axis] = this.queries;
+    shape[this.axis] = this.length;
     const { target } = this;
     if (name === "out" && target !== undefined) {
       const data = ArrayBuffer.isView(target) ? target : (target as Tensor).data;

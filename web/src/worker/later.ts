@@ -227,11 +227,11 @@ function whole(args: readonly unknown[], out: unknown, moves: Moves | undefined)
 
 // Every block has its own queries; what blocks share goes once to each thread that may take some.
 function inBlocks(
-  { args, shared, work }: Blocks,
+  { args, shared, fresh, work }: Blocks,
   all: readonly unknown[],
   moves: Moves | undefined,
 ): Tasks {
-  const tasks = args.map((block) => new Packer({ shared, own: true }).packed(block));
+  const tasks = args.map((block) => new Packer({ shared, own: fresh }).packed(block));
   const count = Math.min(threadsFor(work.reduce((sum, amount) => sum + amount, 0)), tasks.length);
   // The last copy may be the very buffers, where they are to be moved.
   const copies = Array.from({ length: count }, (_, i) =>

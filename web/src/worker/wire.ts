@@ -95,8 +95,8 @@ const kDeepest = 12;
 export interface PackerOptions {
   /** Buffers to move rather than copy. */
   readonly moves?: (buffer: ArrayBuffer) => boolean;
-  /** Arrays are no one else's: they go as they are. */
-  readonly own?: boolean;
+  /** Arrays that are no one else's go as they are: all, or those in these buffers. */
+  readonly own?: true | ReadonlySet<ArrayBufferLike>;
   /** Objects that the other side has already, by their place in its list. */
   readonly shared?: readonly object[];
   /** The caller's `out`: only room for it goes over. */
@@ -182,7 +182,8 @@ export class Packer {
     if (Kind === undefined) return view; // of no kind that any function takes: a copy goes
     const bytes = bytesOf(view);
     const { buffer } = bytes;
-    if (isMovable(buffer) && this.#options.own === true) {
+    const { own } = this.#options;
+    if (isMovable(buffer) && own !== undefined && (own === true || own.has(buffer))) {
       this.#buffers.add(buffer);
       return view === this.#options.filled ? ({ is: "filled", data: view } satisfies Node) : view;
     }
