@@ -266,6 +266,7 @@ interface Entry {
 }
 
 const x = tensor([[1, 2, 3, 4]]);
+const pairOfRows = tensor(Float32Array.of(1, 2, 3, 5), [2, 2]);
 const square = tensor(Float32Array.from({ length: 16 }, (_, n) => n % 5), [4, 4]);
 const kEntries: Record<string, Entry> = {
   encode: {
@@ -387,6 +388,73 @@ const kEntries: Record<string, Entry> = {
     options: { queryPositions: [[0], "positions"], keyPositions: [[0], "positions"] },
     missing: ["weights"],
   },
+  closestPair: { args: { table: [pairOfRows, "data"] }, options: { length: [2, "whole"] }, missing: ["table"] },
+  collisions: {
+    args: { table: [pairOfRows, "data"] },
+    options: { tolerance: [1, "number"], limit: [3, "whole"], length: [2, "whole"] },
+    missing: ["table"],
+  },
+  extendTable: { args: { table: [pairOfRows, "data"], length: [3, "whole"] }, missing: ["table", "length"] },
+  fitTable: { args: { kernel: [[[1]], "data"] }, options: { dim: [1, "whole"] }, missing: ["kernel", "dim"] },
+  locality: {
+    args: { matrix: [[[0.5]], "data"] },
+    options: { kind: ["scores", "choice"], radius: [1, "number"], start: [1, "number"] },
+    missing: ["matrix"],
+  },
+  monotonicity: { args: { matrix: [x, "data"] }, options: { start: [1, "number"] }, missing: ["matrix"] },
+  offsetProfile: { args: { matrix: [x, "data"] }, options: { start: [1, "number"] }, missing: ["matrix"] },
+  pca: { args: { table: [pairOfRows, "data"] }, options: { components: [1, "whole"] }, missing: ["table"] },
+  permutationGap: {
+    args: { x: [x, "data"], permutation: [[0], "list"] },
+    options: { sum: ["sorted", "choice"], embed: [kMade.embed(), "embed"], causal: [true, "choice"] },
+    missing: ["x", "permutation"],
+  },
+  radix: {
+    args: { scheme: [kMade.embed(), "embed"], position: [3, "positive"] },
+    options: { length: [5, "positive"] },
+    missing: ["scheme", "position"],
+  },
+  resampleTable: {
+    args: { table: [pairOfRows, "data"], length: [3, "whole"] },
+    options: { corners: ["half-pixel", "choice"] },
+    missing: ["table", "length"],
+  },
+  shiftError: {
+    args: { scheme: [kMade.embed(), "embed"], k: [2, "number"], positions: [[1], "positions"] },
+    options: { length: [5, "positive"] },
+    missing: ["scheme", "k", "positions"],
+  },
+  shiftMatrix: {
+    args: { scheme: [kMade.embed(), "embed"], k: [2, "number"] },
+    options: { length: [5, "positive"] },
+    missing: ["scheme", "k"],
+  },
+  similarity: {
+    args: { table: [x, "data"] },
+    options: {
+      metric: ["cosine", "choice"],
+      dtype: ["float32", "choice"],
+      out: [new Float32Array(1), "out"],
+    },
+    missing: ["table"],
+  },
+  spectrum: {
+    args: { scheme: [kMade.embed(), "embed"] },
+    options: { context: [100, "positive"], length: [5, "positive"] },
+    missing: ["scheme", "context"],
+  },
+  symmetry: { args: { matrix: [[[1]], "data"] }, missing: ["matrix"] },
+  toeplitzGap: { args: { matrix: [x, "data"] }, missing: ["matrix"] },
+  translationGap: {
+    args: { scheme: [kMade.embed(), "embed"] },
+    options: { shift: [1, "number"], length: [4, "whole"], seed: [1, "whole"] },
+    missing: ["scheme"],
+  },
+  tsne: {
+    args: { table: [square, "data"] },
+    options: { perplexity: [1, "positive"], iterations: [5, "whole"], seed: [1, "whole"] },
+    missing: ["table"],
+  },
   convertLayout: {
     args: { x: [x, "data"] },
     options: { from: ["half", "choice"], to: ["interleaved", "choice"] },
@@ -419,6 +487,13 @@ const kFine: Record<string, string> = {
   "entropy.weights": "too few axes",
   "attentionDistance.weights": "",
   "frequencies.scheme": "a scheme of the slot rotate",
+  "fitTable.kernel": "too few axes", // g(0), g(1), ...
+  "radix.position": "zero",
+  "radix.scheme": "a scheme of the slot rotate",
+  "shiftError.scheme": "a scheme of the slot rotate",
+  "shiftMatrix.scheme": "a scheme of the slot rotate",
+  "spectrum.scheme": "a scheme of the slot rotate",
+  "translationGap.scheme": "a scheme of the slot rotate a scheme of the slot bias a scheme of the slot relate",
   "arange.start": "a number past 2^53",
   "fairseqPositions.tokens": "a position past 2^53",
   "attention.queryOrder": "a position past 2^53", // orders are only compared

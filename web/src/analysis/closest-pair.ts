@@ -34,6 +34,7 @@ function readTarget(subject: string, target: unknown, wanted: unknown): Target {
   const isScheme = typeof target === "object" && target !== null && "slot" in target;
   if (!isScheme) {
     const table = readTable(subject, "table", target);
+    if (table.rows < 2) refuse("shape-mismatch", subject, "table", "of at least 2 rows", table.rows);
     const rows = readWhole(subject, "length", wanted, `a whole number from 2 to ${table.rows}`, table.rows, table.rows);
     return { table: { ...table, data: table.data.subarray(0, rows * table.columns), rows } };
   }

@@ -1,10 +1,10 @@
 // Whether attention notices the order of its tokens.
 import { analysisFrame } from "../analysis-part.js";
-import { type AttentionOptions, attention } from "../attention.js";
+import { type AttentionOptions, attention, kAttentionOptions } from "../attention.js";
 import { embed as embedded } from "../embed.js";
-import { refuse, refuseUnknown, verbatim, printedShape } from "../error.js";
-import { kLimit, readChoice, readWhole } from "../options.js";
-import type { EmbedScheme } from "../scheme.js";
+import { refuse, verbatim, printedShape } from "../error.js";
+import { kLimit, readChoice, readOptions, readWhole } from "../options.js";
+import { type EmbedScheme, readScheme } from "../scheme.js";
 import { Tensor, type TensorLike, asFloat32, product, readArray, readNumbers } from "../tensor.js";
 
 /** Options of {@link permutationGap}: attention's own, and two more. */
@@ -20,6 +20,9 @@ export interface PermutationGapOptions
   readonly embed?: EmbedScheme;
 }
 
+const kOwn = ["out", "weights", "trace", "allowNonFinite"];
+const kKnown = ["sum", "embed", ...kAttentionOptions.filter((name) => !kOwn.includes(name))];
+
 /**
  * The largest |Attn(P X) - P Attn(X)| of self-attention with q = k = v = X, X [T, d], [H, T, d] or [B, H, T, d], where
  * (P X)_t = X_permutation[t]. Without positions or a mask of positions attention is permutation-equivariant (002), and
@@ -30,14 +33,12 @@ export interface PermutationGapOptions
 export function permutationGap(
   x: TensorLike,
   permutation: readonly number[] | TensorLike,
-  options: PermutationGapOptions = {},
+  options?: PermutationGapOptions,
 ): number {
   const subject = "permutationGap";
-  const { sum, embed, ...rest } = options;
-  for (const name of ["out", "weights", "trace", "dtype", "allowNonFinite"]) {
-    if (name in rest) refuseUnknown(subject, name, ["sum", "embed", "causal", "rotate", "bias", "relate"]);
-  }
+  const { sum, embed, ...rest } = readOptions(subject, options, kKnown) as PermutationGapOptions;
   const sorted = readChoice(subject, "sum", sum, ["index", "sorted"], "index") === "sorted";
+  if (embed !== undefined) readScheme(subject, "embed", embed, ["embed"]);
   const read = readNumbers(subject, "x", x);
   const rank = read.shape.length;
   if (!read.shaped || rank < 2) {
@@ -49,7 +50,7 @@ export function permutationGap(
   const order = readArray(subject, "permutation", permutation);
   if (order.shape.length !== 1 || order.data.length !== tokens) {
     const given = verbatim(`shape ${printedShape(order.shape)}`);
-    refuse("shape-mismatch", subject, "permutation", `of ${tokens} numbers, one a token`, given);
+    refuse("shape-mismatch", subject, "permutation", `of ${tokens} numbers, one a token of x`, given);
   }
   const allowed = `whole numbers from 0 to ${tokens - 1}`;
   const from = Float64Array.from(order.data, (t) => {
