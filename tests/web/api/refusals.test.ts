@@ -25,7 +25,9 @@ type Kind =
   | "list"
   | "window"
   | "parts"
-  | "json";
+  | "json"
+  | "law"
+  | "schemes";
 
 function detached<T extends ArrayBufferView>(view: T): T {
   structuredClone(view.buffer, { transfer: [view.buffer as ArrayBuffer] });
@@ -255,6 +257,23 @@ const kBad: Record<Kind, readonly Bad[]> = {
     ["a bad param", () => ({ slot: "bias", name: "alibi", heads: 0 }), "out-of-range"],
     ["a stray param", () => ({ slot: "bias", name: "alibi", heads: 1, head: 2 }), "unknown-option"],
   ],
+  law: [
+    ["null", () => null, "not-a-number"],
+    ["a string", () => "power", "not-a-number"],
+    ["an empty object", () => ({}), "missing-option"],
+    ["another name", () => ({ law: "cubic", alpha: 1 }), "unknown-choice"],
+    ["a missing param", () => ({ law: "power" }), "missing-option"],
+    ["a stray param", () => ({ law: "power", alpha: 1, alfa: 2 }), "unknown-option"],
+    ["a bad param", () => ({ law: "exponential", base: -1 }), "out-of-range"],
+    ["NaN samples", () => ({ samples: [NaN] }), "not-a-number not-finite"],
+    ["no samples", () => ({ samples: [] }), "shape-mismatch"],
+  ],
+  schemes: [
+    ["null", () => null, "not-a-number"],
+    ["a scheme", () => rope({ dim: 4 }), "not-a-number"],
+    ["null inside", () => [null], "wrong-slot"],
+    ["a name inside", () => ["rope"], "wrong-slot"],
+  ],
 };
 
 interface Entry {
@@ -388,6 +407,77 @@ const kEntries: Record<string, Entry> = {
     options: { queryPositions: [[0], "positions"], keyPositions: [[0], "positions"] },
     missing: ["weights"],
   },
+  bilinear: {
+    args: { scheme: [kMade.embed(), "embed"], h: [[1, 2, 3, 4], "data"] },
+    options: { queries: [[0], "positions"], keys: [[0], "positions"] },
+    missing: ["scheme", "h", "queries", "keys"],
+  },
+  compare: { args: { schemes: [[rope({ dim: 4 })], "schemes"] }, missing: ["schemes"] },
+  contextExtension: {
+    args: { before: [kMade.rotate(), "rotate"], after: [kMade.rotate(), "rotate"] },
+    options: {
+      length: [9, "positive"],
+      beforeLength: [5, "positive"],
+      offsets: [[1], "positions"],
+      normalize: [true, "flag"],
+    },
+    missing: ["before", "after", "length", "offsets"],
+  },
+  cost: {
+    args: {},
+    options: {
+      length: [4, "positive"],
+      dim: [4, "positive"],
+      heads: [1, "positive"],
+      layers: [1, "positive"],
+      kernelWidth: [3, "positive"],
+    },
+    missing: ["length", "dim"],
+  },
+  decayBound: {
+    args: { scheme: [kMade.rotate(), "rotate"], offsets: [[1], "positions"] },
+    options: { length: [5, "positive"] },
+    missing: ["scheme", "offsets"],
+  },
+  diagonalDominance: { args: { table: [pairOfRows, "data"] }, missing: ["table"] },
+  extrapolation: {
+    args: { scheme: [kMade.rotate(), "rotate"] },
+    options: { trained: [4, "positive"], length: [9, "positive"] },
+    missing: ["scheme", "trained", "length"],
+  },
+  kernel: {
+    args: { scheme: [kMade.rotate(), "rotate"], offsets: [[1], "positions"] },
+    options: { normalize: [true, "flag"], length: [5, "positive"] },
+    missing: ["scheme", "offsets"],
+  },
+  normRatio: {
+    args: { embeddings: [pairOfRows, "data"], table: [pairOfRows, "data"] },
+    missing: ["embeddings", "table"],
+  },
+  oscillatoryIntegral: {
+    args: { law: [{ law: "power", alpha: 1 }, "law"], offsets: [[1], "positions"] },
+    missing: ["law", "offsets"],
+  },
+  precision: {
+    args: { scheme: [kMade.rotate(), "rotate"], positions: [[1], "positions"] },
+    options: {
+      arithmetic: ["float16", "choice"],
+      recipe: ["table", "choice"],
+      tolerance: [0.1, "number"],
+      length: [5, "positive"],
+    },
+    missing: ["scheme", "positions"],
+  },
+  riemannSum: {
+    args: { law: [{ law: "power", alpha: 1 }, "law"], offsets: [[1], "positions"] },
+    options: { dim: [4, "positive"] },
+    missing: ["law", "offsets", "dim"],
+  },
+  taylor: {
+    args: {},
+    options: { tokens: [3, "whole"], dim: [2, "whole"], seed: [1, "whole"], scales: [[0.1], "data"] },
+    missing: ["tokens", "dim"],
+  },
   closestPair: { args: { table: [pairOfRows, "data"] }, options: { length: [2, "whole"] }, missing: ["table"] },
   collisions: {
     args: { table: [pairOfRows, "data"] },
@@ -487,6 +577,14 @@ const kFine: Record<string, string> = {
   "entropy.weights": "too few axes",
   "attentionDistance.weights": "",
   "frequencies.scheme": "a scheme of the slot rotate",
+  "contextExtension.after": "a scheme of the slot embed",
+  "contextExtension.before": "a scheme of the slot embed",
+  "decayBound.scheme": "a scheme of the slot embed",
+  "extrapolation.scheme": "a scheme of the slot embed",
+  "kernel.scheme": "a scheme of the slot embed",
+  "precision.scheme": "a scheme of the slot embed",
+  "diagonalDominance.table": "NaN inside Infinity inside", // of one row here, which is what is refused
+  "taylor.scales": "too few axes",
   "fitTable.kernel": "too few axes", // g(0), g(1), ...
   "radix.position": "zero",
   "radix.scheme": "a scheme of the slot rotate",
@@ -616,6 +714,7 @@ describe("every function, every argument, every bad value", () => {
       queryPositions: "queries",
       keyPositions: "keys",
       scheme: "dim",
+      law: "alpha|base|samples",
     };
     return others[argument] ?? `${name} has no alias of ${argument}`;
   }

@@ -1,7 +1,7 @@
 // Positions beyond those a model was trained on.
 import { analysisFrame } from "../analysis-part.js";
 import type { Place } from "../module.js";
-import { readFinite, readFlag, readOptions } from "../options.js";
+import { readFinite, readFlag, readOptions, readPositive } from "../options.js";
 import type { PositionsLike } from "../positions.js";
 import type { RotateScheme } from "../scheme.js";
 import { Tensor } from "../tensor.js";
@@ -35,7 +35,7 @@ export interface Extrapolation {
 export function extrapolation(scheme: TurningScheme, options: ExtrapolationOptions): Extrapolation {
   const subject = "extrapolation";
   const given = readOptions(subject, options, ["trained", "length", "trainedWith"]);
-  const trained = readFinite(subject, "trained", given.trained);
+  const trained = readPositive(subject, "trained", readFinite(subject, "trained", given.trained))!;
   const length = readFinite(subject, "length", given.length);
   const own = given.trainedWith === undefined;
   const old = turnedPairs(subject, own ? "scheme" : "trainedWith", own ? scheme : given.trainedWith, trained);
@@ -96,8 +96,9 @@ export function contextExtension(
   const subject = "contextExtension";
   const given = readOptions(subject, options, ["length", "beforeLength", "offsets", "normalize"]);
   const length = readFinite(subject, "length", given.length);
+  const beforeLength = readPositive(subject, "beforeLength", given.beforeLength) ?? length;
   const normalize = readFlag(subject, "normalize", given.normalize);
-  const old = turnedPairs(subject, "before", before, given.beforeLength ?? length);
+  const old = turnedPairs(subject, "before", before, beforeLength);
   const now = turnedPairs(subject, "after", after, length);
   const offsets = readLine(subject, "offsets", given.offsets as PositionsLike);
   const count = offsets.length;
