@@ -1,7 +1,7 @@
 // Schemes from their JSON.
 import { nearest, refusal, refuse, refuseMissing } from "./error.js";
-import { type AnyScheme, type Descriptor, type Scheme, type SchemeJSON, isScheme, makeScheme } from "./scheme.js";
-import { schemes } from "./schemes.gen.js";
+import { type AnyScheme, type Outline, type Scheme, type SchemeJSON, isScheme, makeScheme } from "./scheme.js";
+import { outlines } from "./schemes.gen.js";
 
 /**
  * Rebuilds a scheme from what its `toJSON()` gave, or from `{slot, name, ...params}` written by hand. An unknown name
@@ -25,12 +25,12 @@ export function fromJSON(spec: SchemeJSON | Scheme): AnyScheme {
   }
   if (typeof slot !== "string") refuse("unknown-choice", "fromJSON", "slot", "the slot of a scheme", slot);
   if (typeof name !== "string") refuse("unknown-choice", "fromJSON", "name", "the name of a scheme", name);
-  const descriptor = schemes.find((candidate) => candidate.name === name && candidate.slot === slot);
+  const descriptor = outlines.find((candidate) => candidate.name === name && candidate.slot === slot);
   if (descriptor === undefined) {
-    const known = schemes.map((candidate) => `${candidate.slot} ${candidate.name}`);
+    const known = outlines.map((candidate) => `${candidate.slot} ${candidate.name}`);
     const guess = nearest(
       name,
-      schemes.map((candidate) => candidate.name),
+      outlines.map((candidate) => candidate.name),
     );
     throw refusal(
       {
@@ -49,7 +49,7 @@ export function fromJSON(spec: SchemeJSON | Scheme): AnyScheme {
 }
 
 // Without the params that are null because they were not given and have no default.
-function withoutNulls(descriptor: Descriptor, options: object, prefix: string): Record<string, unknown> {
+function withoutNulls(descriptor: Outline, options: object, prefix: string): Record<string, unknown> {
   const kept = Object.create(null) as Record<string, unknown>;
   for (const [key, value] of Object.entries(options) as [string, unknown][]) {
     const name = prefix + key;

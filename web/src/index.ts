@@ -29,8 +29,10 @@ export type {
   Claim,
   Descriptor,
   EmbedScheme,
+  Outline,
   Param,
   ParamKind,
+  ParamOutline,
   RelateScheme,
   RotateScheme,
   Scheme,
@@ -39,6 +41,7 @@ export type {
   TableJSON,
 } from "./scheme.js";
 export * from "./schemes.gen.js";
+export { schemes } from "./prose.gen.js";
 export { fromJSON } from "./catalogue.js";
 export { type EmbedOptions, type EncodeOptions, embed, encode } from "./embed.js";
 export { type ConvertLayoutOptions, type RotateOptions, convertLayout, rotate } from "./rotate.js";

@@ -20,6 +20,7 @@ import { type Model, type Value, writeModel } from "./onnx-proto.js";
 import { type Operands, affineTerm, copeTerm, valueTables } from "./onnx-relations.js";
 import { readChoice, readFinite, readFlag, readOptions, readPositive, readWhole } from "./options.js";
 import { type Positions, type PositionsLike, countUp, readOrder, readPositions } from "./positions.js";
+import { schemes } from "./prose.gen.js";
 import { randomNormal } from "./random.js";
 import { rotate } from "./rotate.js";
 import {
@@ -590,8 +591,9 @@ function rotationTables(
 }
 
 function dependsOnOffsetOnly(scheme: BiasScheme): boolean {
-  const { descriptor } = readScheme(kSubject, "bias", scheme, ["bias"]);
-  const claim = descriptor.laws.find(({ law }) => law === "shift_invariant");
+  const { name } = readScheme(kSubject, "bias", scheme, ["bias"]).descriptor;
+  const laws = schemes.find((known) => known.slot === "bias" && known.name === name)?.laws;
+  const claim = laws?.find(({ law }) => law === "shift_invariant");
   return claim !== undefined && claim.when === undefined;
 }
 

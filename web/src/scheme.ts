@@ -14,13 +14,11 @@ export type Slot = "embed" | "rotate" | "bias" | "relate";
 
 export type ParamKind = "real" | "integer" | "flag" | "choice" | "list" | "table";
 
-/** One parameter of a scheme, as the core describes it. */
-export interface Param {
+/** One parameter of a scheme, as programs need it. */
+export interface ParamOutline {
   /** The option's name; a dot makes a nested object: `"scaling.factor"`. */
   readonly name: string;
   readonly kind: ParamKind;
-  /** One sentence of documentation. */
-  readonly sentence: string;
   /** What a value may be, in the words of errors: `"an integer from 1 to 1024"`. */
   readonly allowed: string;
   readonly required: boolean;
@@ -52,6 +50,12 @@ export interface Param {
   };
 }
 
+/** One parameter of a scheme, as the core describes it. */
+export interface Param extends ParamOutline {
+  /** One sentence of documentation. */
+  readonly sentence: string;
+}
+
 /** A property that a scheme claims, and the tests prove. */
 export interface Claim {
   readonly law: string;
@@ -61,17 +65,35 @@ export interface Claim {
   readonly length?: number;
 }
 
-/** All that is known of a scheme. */
-export interface Descriptor {
+/** What programs need to know of a scheme. */
+export interface Outline {
   readonly slot: Slot;
   readonly name: string;
+  /** As papers print it. */
   readonly title: string;
+  readonly params: readonly ParamOutline[];
+}
+
+/** All that is known of a scheme. */
+export interface Descriptor extends Outline {
   readonly summary: string;
   /** TeX. */
   readonly formula: string;
   readonly reference: string;
   readonly params: readonly Param[];
   readonly laws: readonly Claim[];
+}
+
+// What Descriptor adds to Outline; `sentences` are those of the params.
+type Prose = Omit<Descriptor, keyof Outline> & { readonly sentences: readonly string[] };
+
+/** Outlines and their prose, put together. */
+export function withProse(outlines: readonly Outline[], prose: readonly Prose[]): readonly Descriptor[] {
+  return outlines.map((outline, i) => {
+    const { sentences, ...rest } = prose[i]!;
+    const params = outline.params.map((param, n) => ({ ...param, sentence: sentences[n]! }));
+    return { ...outline, ...rest, params };
+  });
 }
 
 /** A table or list in JSON. */
@@ -115,7 +137,7 @@ export type AnyScheme = EmbedScheme | RotateScheme | BiasScheme | RelateScheme;
 
 /** What the rest of the package knows of a scheme. */
 export interface Spec extends SpecCells {
-  readonly descriptor: Descriptor;
+  readonly descriptor: Outline;
   /** Heads it is made for; 0: any number. */
   readonly heads: number;
   /** Axes of positions it reads. */
@@ -138,7 +160,7 @@ interface TableValue {
  * Makes a scheme from its descriptor and the caller's options. The core checks values and their relations at once, so a
  * scheme that exists is a valid one.
  */
-export function makeScheme(descriptor: Descriptor, options: unknown): AnyScheme {
+export function makeScheme(descriptor: Outline, options: unknown): AnyScheme {
   const subject = descriptor.name;
   const index = schemeIndex(descriptor.slot, descriptor.name);
   const given = flatOptions(descriptor, options);
@@ -147,7 +169,7 @@ export function makeScheme(descriptor: Descriptor, options: unknown): AnyScheme 
   const values: unknown[] = []; // as properties show them
   // The first value of a wrong kind. The core says what would be right, so it is shown an infinite number there, unless
   // it finds fault with an earlier parameter.
-  let wrong: { code: ErrorCode; param: Param; value: unknown } | undefined;
+  let wrong: { code: ErrorCode; param: ParamOutline; value: unknown } | undefined;
 
   for (const param of descriptor.params) {
     const value = given.get(param.name);
@@ -192,7 +214,7 @@ export function makeScheme(descriptor: Descriptor, options: unknown): AnyScheme 
 function checked(
   subject: string,
   spec: SpecCells,
-  wrong: { code: ErrorCode; param: Param; value: unknown } | undefined,
+  wrong: { code: ErrorCode; param: ParamOutline; value: unknown } | undefined,
 ): { heads: number; axes: number; width: number } {
   const frame = new Frame(subject);
   try {
@@ -208,14 +230,14 @@ function checked(
 }
 
 /** Whether a param belongs to the value that its `where` has; `value` tells the value of a choice by its name. */
-export function applies(param: Param, value: (choice: string) => unknown): boolean {
+export function applies(param: ParamOutline, value: (choice: string) => unknown): boolean {
   if (param.where === undefined) return true;
   const choice = value(param.where) as string;
   return param.neededBy!.includes(choice) || param.takenBy!.includes(choice);
 }
 
 // Dotted names collected from nested option objects; every key must be a parameter.
-function flatOptions(descriptor: Descriptor, options: unknown): Map<string, unknown> {
+function flatOptions(descriptor: Outline, options: unknown): Map<string, unknown> {
   const flat = new Map<string, unknown>();
   const subject = descriptor.name;
   if (options === undefined) return flat;
@@ -237,7 +259,7 @@ function flatOptions(descriptor: Descriptor, options: unknown): Map<string, unkn
   return flat;
 }
 
-function numberOf(param: Param, value: unknown): number | ErrorCode {
+function numberOf(param: ParamOutline, value: unknown): number | ErrorCode {
   switch (param.kind) {
     case "flag":
       return typeof value === "boolean" ? Number(value) : "unknown-choice";
@@ -261,7 +283,7 @@ function joined(choices: readonly string[], parts: readonly unknown[]): string {
 }
 
 // A copy, so that the scheme stays what it is when the caller's array changes.
-function readTable(subject: string, param: Param, value: unknown): TableValue {
+function readTable(subject: string, param: ParamOutline, value: unknown): TableValue {
   const wide = param.kind === "list";
   if (Number.isFinite(value) && param.shape?.endsWith("or [1]")) value = [value]; // one for all heads
   const parsed = isTableJSON(value) ? fromTableJSON(subject, param, value) : undefined;
@@ -281,7 +303,7 @@ function isTableJSON(value: unknown): value is TableJSON {
   return typeof value === "object" && value !== null && typeof (value as Partial<TableJSON>).data === "string";
 }
 
-function fromTableJSON(subject: string, param: Param, { shape, dtype, data }: TableJSON): TableValue {
+function fromTableJSON(subject: string, param: ParamOutline, { shape, dtype, data }: TableJSON): TableValue {
   if (dtype !== "float32" && dtype !== "float64") {
     refuse("unknown-choice", subject, `${param.name}.dtype`, '"float32" or "float64"', dtype);
   }
@@ -317,7 +339,7 @@ function isTable(value: unknown): value is TableValue {
   return typeof value === "object" && value !== null;
 }
 
-function properties(descriptor: Descriptor, values: readonly unknown[]): PropertyDescriptorMap {
+function properties(descriptor: Outline, values: readonly unknown[]): PropertyDescriptorMap {
   const map: PropertyDescriptorMap = {
     slot: { value: descriptor.slot, enumerable: true },
     name: { value: descriptor.name, enumerable: true },
@@ -368,7 +390,7 @@ function plainParams(
   return plain;
 }
 
-function defaultOf(scheme: object, descriptor: Descriptor, param: Param): unknown {
+function defaultOf(scheme: object, descriptor: Outline, param: ParamOutline): unknown {
   if (param.required) return undefined;
   return param.defaultParam === undefined ? param.default : (scheme as Record<string, unknown>)[param.defaultParam];
 }
