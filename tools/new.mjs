@@ -338,9 +338,10 @@ function add(slot, name) {
       throw new Refusal(`${entry.name} exists already, in the slot ${entry.slot}`);
     }
   }
-  const index = at("web/src/index.ts");
-  if (existsSync(index) && new RegExp(`[{,]\\s*${name}\\s*[,}]`).test(readFileSync(index, "utf8"))) {
-    throw new Refusal(`the package exports another ${name} already`);
+  for (const index of ["web/src/core.ts", "web/src/analysis/index.ts"].map(at)) {
+    if (existsSync(index) && new RegExp(`[{,]\\s*${name}\\s*[,}]`).test(readFileSync(index, "utf8"))) {
+      throw new Refusal(`the package exports another ${name} already`);
+    }
   }
   for (const [path] of files(slot, name)) if (existsSync(at(path))) throw new Refusal(`${path} exists already`);
   for (const [path, text] of files(slot, name)) {

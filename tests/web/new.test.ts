@@ -11,7 +11,7 @@ let tree = "";
 
 beforeEach(() => {
   tree = mkdtempSync(join(tmpdir(), "posenc-new-"));
-  for (const path of ["tools", "cpp/schemes", "tests/cpp/schemes", "web/src/index.ts"]) {
+  for (const path of ["tools", "cpp/schemes", "tests/cpp/schemes", "web/src/core.ts", "web/src/analysis/index.ts"]) {
     cpSync(join(kRoot, path), join(tree, path), { recursive: true });
   }
 });

@@ -1,5 +1,5 @@
 // <posenc-addition>: what enters a Transformer, the words' embeddings plus the encoding of their places: three strips.
-import { embed, encode, fromJSON, tensor, type EmbedScheme } from "../src/index.js";
+import { embed, encode, fromJSON, tensor, type EmbedScheme } from "../src/core.js";
 import type { ColourScale } from "./colour.js";
 import { choice, cursorField, defineFigure, flag, range, text, type Code, type State, type Values } from "./figure.js";
 import { book, count } from "./format.js";

@@ -9,14 +9,14 @@ import {
   entropy,
   fromJSON,
   randomNormal,
-  schemes,
+  outlines,
   Tensor,
   tensor,
   type AnyScheme,
   type AttentionOptions,
   type AttentionTrace,
   type EmbedScheme,
-} from "../src/index.js";
+} from "../src/core.js";
 import type { ColourScale } from "./colour.js";
 import {
   choice,
@@ -38,7 +38,7 @@ import { isolated, seedOf, shortened, spelled, tokensOf, vectorsOf } from "./sen
 import { estimateWidth, type Ink, type Run, type Surface } from "./surface.js";
 import { cutWord, drawTokenMatrix, tokenLayout, type TokenLayout } from "./token-matrix.js";
 
-type Descriptor = (typeof schemes)[number];
+type Descriptor = (typeof outlines)[number];
 type Scheme = ReturnType<typeof fromJSON>;
 
 /** Attention of all heads under one scheme. */
@@ -192,7 +192,7 @@ const usable = new Map<string, boolean>();
 
 // Schemes that can be made from what the catalogue says of them; one that needs more is not offered.
 function offered(): readonly Descriptor[] {
-  return schemes.filter((descriptor) => {
+  return outlines.filter((descriptor) => {
     const key = `${descriptor.slot} ${descriptor.name}`;
     let fits = usable.get(key);
     if (fits === undefined) {
@@ -211,7 +211,7 @@ function offered(): readonly Descriptor[] {
 }
 
 function descriptorNamed(name: string): Descriptor | undefined {
-  return name === noPosition || name === nothing ? undefined : schemes.find((scheme) => scheme.name === name);
+  return name === noPosition || name === nothing ? undefined : outlines.find((scheme) => scheme.name === name);
 }
 
 function titleOf(descriptor: Descriptor | undefined): string {
@@ -414,7 +414,7 @@ function modelOf(values: Values, given: AnyScheme | undefined): Model {
     words: { queries: vectors(queries, 1), keys: vectors(keys, 2) },
   };
   const plain = sideOf(base, undefined, values);
-  const first = given && schemes.find(({ slot, name }) => slot === given.slot && name === given.name);
+  const first = given && outlines.find(({ slot, name }) => slot === given.slot && name === given.name);
   const sides = [String(values.scheme), String(values.compare)]
     .filter((name, k) => k === 0 || name !== nothing)
     .map((name, k) => {

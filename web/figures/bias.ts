@@ -1,5 +1,5 @@
 // <posenc-bias>: the matrix b(i, j) that a bias scheme adds to the scores of one head, and its profile for all heads.
-import { bias as biasOf, type BiasScheme } from "../src/index.js";
+import { bias as biasOf, type BiasScheme } from "../src/core.js";
 import {
   choice,
   cursorField,

@@ -1,5 +1,5 @@
 // The custom element of a figure: everything around the drawing that a reader sees and touches, the same for all.
-import { info, ready } from "../src/index.js";
+import { info, ready } from "../src/core.js";
 import { CanvasBackEnd } from "./canvas.js";
 import { make, makeControl, type Control } from "./controls.js";
 import {

@@ -1,5 +1,5 @@
 // <posenc-embed>: an embedding table as the stripes of a heat map, as waves over position, as clock hands.
-import { arange, encode, frequencies, fromJSON, type EmbedScheme } from "../src/index.js";
+import { arange, encode, frequencies, fromJSON, type EmbedScheme } from "../src/core.js";
 import {
   choice,
   cursorField,

@@ -7,7 +7,7 @@
 //   fields(values)          the controls, which are also the attributes: range(), choice(), flag(), text();
 //                           schemeFields() makes them from a scheme's descriptor. May depend on the values (another
 //                           scheme, other controls) and is called again after each change; at first without values.
-//   compute(values, data)   the model: every number, from the public API ("../src/index.js"), never a formula here.
+//   compute(values, data)   the model: every number, from the public API ("../src/core.js"), never a formula here.
 //                           Throw an Error with a sentence in it, and the figure says so in its own box. It does not
 //                           look at the cursor: it is not called again when only the cursor moves.
 //   cells(state)            how many rows and columns the reader's cursor has and which fields hold it: that gives

@@ -1,5 +1,5 @@
 // Figures of schemes with two axes of positions: the cells of a grid, row by row, in place of positions on a line.
-import { grid, type Tensor } from "../src/index.js";
+import { grid, type Tensor } from "../src/core.js";
 import { text, type Field, type Values } from "./figure.js";
 import { book } from "./format.js";
 

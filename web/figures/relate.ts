@@ -7,7 +7,7 @@ import {
   tensor,
   type AttentionResult,
   type RelateScheme,
-} from "../src/index.js";
+} from "../src/core.js";
 import type { ColourScale } from "./colour.js";
 import {
   choice,

@@ -1,18 +1,19 @@
 // Controls from a scheme's descriptor, and the scheme from the controls: a new scheme needs no new control.
-import { fromJSON, schemes, type AnyScheme } from "../src/index.js";
+import { fromJSON, outlines, type AnyScheme } from "../src/core.js";
+import { sentenceOf } from "../src/sentences.js";
 import { choice, flag, range, type ChoiceField, type Field, type RangeField, type Values } from "./figure.js";
 import { book } from "./format.js";
 
-type Descriptor = (typeof schemes)[number];
+type Descriptor = (typeof outlines)[number];
 type Slot = Descriptor["slot"];
 
 /** The catalogue of one slot. */
 export function schemesOf(slot: Slot): readonly Descriptor[] {
-  return schemes.filter((scheme) => scheme.slot === slot);
+  return outlines.filter((scheme) => scheme.slot === slot);
 }
 
 export function descriptorOf(slot: Slot, name: string): Descriptor {
-  const found = schemes.find((scheme) => scheme.slot === slot && scheme.name === name);
+  const found = outlines.find((scheme) => scheme.slot === slot && scheme.name === name);
   if (found) return found;
   const names = schemesOf(slot)
     .map((scheme) => scheme.name)
@@ -55,7 +56,7 @@ export function schemeFields(descriptor: Descriptor, options: SchemeFieldOptions
     const shown = param.shown;
     const inRow = options.row ? options.row.includes(param.name) : shown !== undefined;
     const place = inRow ? "row" : shown || param.kind === "choice" || param.kind === "flag" ? "more" : "none";
-    const more = { place, sentence: param.sentence, ...options.change?.[param.name] } as const;
+    const more = { place, sentence: sentenceOf(descriptor, param.name), ...options.change?.[param.name] } as const;
     if (param.kind === "choice")
       fields.push(choice(param.name, label, text(param.default), choicesOf(descriptor, param), more));
     else if (param.kind === "flag") fields.push(flag(param.name, label, Boolean(param.default), more));
@@ -162,7 +163,7 @@ export function chosenScheme<S extends Slot>(
 /** `data` where it is a scheme, of any slot. */
 export function dataScheme(data: unknown): AnyScheme | undefined {
   const { slot, name } = (typeof data === "object" && data !== null ? data : {}) as { slot?: unknown; name?: unknown };
-  return schemes.some((scheme) => scheme.slot === slot && scheme.name === name) ? (data as AnyScheme) : undefined;
+  return outlines.some((scheme) => scheme.slot === slot && scheme.name === name) ? (data as AnyScheme) : undefined;
 }
 
 /** The call that makes a scheme, tables and all. */

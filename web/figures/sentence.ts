@@ -2,7 +2,7 @@
 // drawn from the core's normal generator under a seed that the word itself gives, so a word is the same in every
 // figure, at
 // every place and on every machine.
-import { randomNormal } from "../src/index.js";
+import { randomNormal } from "../src/core.js";
 
 /** The most tokens that figures take of a sentence. */
 export const mostTokens = 256;

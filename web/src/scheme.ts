@@ -84,15 +84,15 @@ export interface Descriptor extends Outline {
   readonly laws: readonly Claim[];
 }
 
-// What Descriptor adds to Outline; `sentences` are those of the params.
-type Prose = Omit<Descriptor, keyof Outline> & { readonly sentences: readonly string[] };
-
-/** Outlines and their prose, put together. */
-export function withProse(outlines: readonly Outline[], prose: readonly Prose[]): readonly Descriptor[] {
+/** Outlines, the sentences of their params, and what else Descriptor adds, put together. */
+export function withProse(
+  outlines: readonly Outline[],
+  sentences: readonly (readonly string[])[],
+  prose: readonly Omit<Descriptor, keyof Outline>[],
+): readonly Descriptor[] {
   return outlines.map((outline, i) => {
-    const { sentences, ...rest } = prose[i]!;
-    const params = outline.params.map((param, n) => ({ ...param, sentence: sentences[n]! }));
-    return { ...outline, ...rest, params };
+    const params = outline.params.map((param, n) => ({ ...param, sentence: sentences[i]![n]! }));
+    return { ...outline, ...prose[i]!, params };
   });
 }
 

@@ -1,19 +1,19 @@
 // A catalogue of twenty schemes: attention's tabs become a list, and every scheme is in it.
 import { beforeAll, expect, it, vi } from "vitest";
 
-vi.mock("../../../web/src/index.js", async (original) => {
-  const real = await original<typeof import("../../../web/src/index.js")>();
-  const alibi = real.schemes.find((scheme) => scheme.name === "alibi")!;
+vi.mock("../../../web/src/core.js", async (original) => {
+  const real = await original<typeof import("../../../web/src/core.js")>();
+  const alibi = real.outlines.find((scheme) => scheme.name === "alibi")!;
   const more = Array.from({ length: 20 }, (_, i) => ({ ...alibi, name: `alibi${i}`, title: `Bias number ${i}` }));
   return {
     ...real,
-    schemes: [...real.schemes, ...more],
+    outlines: [...real.outlines, ...more],
     fromJSON: (spec: Parameters<typeof real.fromJSON>[0]) =>
       real.fromJSON({ ...spec, name: spec.name.replace(/^alibi\d+$/, "alibi") }),
   };
 });
 
-import { ready, schemes } from "../../../web/src/index.js";
+import { outlines, ready } from "../../../web/src/core.js";
 import { attention } from "../../../web/figures/attention.js";
 import { figureState, renderSVG } from "../../../web/figures/render.js";
 
@@ -24,7 +24,7 @@ it("offers every scheme in a list", () => {
   const field = attention.fields({}).find(({ name }) => name === "scheme")!;
   const values = field.kind === "choice" ? field.choices.map(({ value }) => value) : [];
   // Fourier features have no width of their own, so they cannot be added to words.
-  expect(values).toEqual(["none", ...schemes.map(({ name }) => name).filter((name) => name !== "fourier")]);
+  expect(values).toEqual(["none", ...outlines.map(({ name }) => name).filter((name) => name !== "fourier")]);
   expect(attention.title(figureState("attention", { scheme: "alibi17" }))).toContain("Bias number 17");
   expect(renderSVG("attention", { scheme: "alibi3" })).toContain("Bias number 3");
 });

@@ -1,9 +1,9 @@
 // Schemes that came after the figures: another of each slot, and a relate scheme without a table of offsets.
 import { beforeAll, describe, expect, it, vi } from "vitest";
 
-vi.mock("../../../web/src/index.js", async (original) => {
-  const real = await original<typeof import("../../../web/src/index.js")>();
-  const copies = real.schemes.flatMap((scheme) => {
+vi.mock("../../../web/src/core.js", async (original) => {
+  const real = await original<typeof import("../../../web/src/core.js")>();
+  const copies = real.outlines.flatMap((scheme) => {
     const extra = {
       name: "mood",
       kind: "choice",
@@ -21,7 +21,7 @@ vi.mock("../../../web/src/index.js", async (original) => {
   let tableless = false;
   return {
     ...real,
-    schemes: copies,
+    outlines: copies,
     fromJSON: ({ mood: _, ...spec }: Parameters<typeof real.fromJSON>[0]) => {
       tableless = spec.name === "shaw2";
       return real.fromJSON({ ...spec, name: spec.name.replace(/(?<=.{2})2$/, "") } as typeof spec);
@@ -31,7 +31,7 @@ vi.mock("../../../web/src/index.js", async (original) => {
   };
 });
 
-import { ready } from "../../../web/src/index.js";
+import { ready } from "../../../web/src/core.js";
 import { bias } from "../../../web/figures/bias.js";
 import { allFields } from "../../../web/figures/figure.js";
 import { relate } from "../../../web/figures/relate.js";
