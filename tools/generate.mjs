@@ -460,13 +460,11 @@ function withTable(readme, table) {
 // What costs nothing, or must be known at once, is the same in posenc/worker; every other function is a promise there.
 const kAtOnce = ["module", "error", "tensor", "positions", "scheme", "schemes.gen", "catalogue"];
 
-// What index.ts passes on by name.
-const kExported = ["web/src/core.ts", "web/src/analysis/index.ts"];
-
-/** The functions that compute, among the exports of a catalogue file. */
-export function computing(index) {
+/** The functions that index.ts passes on and that compute. */
+export function computing() {
   const names = [];
-  const statements = index.replace(/\/\/.*$/gm, "").matchAll(/^export (type )?(\*|\{([^}]*)\}) from "\.\/([^"]+)\.js";$/gm);
+  const parts = ["web/src/core.ts", "web/src/analysis/index.ts"].map((path) => readFileSync(join(kRoot, path), "utf8"));
+  const statements = parts.join("").replace(/\/\/.*$/gm, "").matchAll(/^export (type )?(\*|\{([^}]*)\}) from "\.\/([^"]+)\.js";$/gm);
   for (const [, type, what, list, module] of statements) {
     if (type || kAtOnce.includes(module)) continue;
     if (what === "*") throw new Error(`What ${module}.ts has must be exported by name.`);
@@ -478,8 +476,8 @@ export function computing(index) {
   return names;
 }
 
-function worker(index) {
-  const lines = computing(index).map(
+function worker() {
+  const lines = computing().map(
     (name) => `/** {@link posenc.${name}} */\nexport const ${name} = /* @__PURE__ */ later("${name}", posenc.${name});`,
   );
   return `${[
@@ -498,7 +496,7 @@ function worker(index) {
 export function filesOf(catalogue) {
   const files = new Map([
     ["web/src/schemes.gen.ts", typescript(catalogue)],
-    ["web/src/worker.gen.ts", worker(kExported.map((path) => readFileSync(join(kRoot, path), "utf8")).join(""))],
+    ["web/src/worker.gen.ts", worker()],
     ["web/src/sentences.gen.ts", paramSentences(catalogue)],
     ["web/src/prose.gen.ts", catalogueProse(catalogue)],
     ["docs/schemes.md", index(catalogue)],

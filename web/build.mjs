@@ -235,7 +235,7 @@ function modulePlugin({ inlined = true, fallback, threads = true } = {}) {
 
 async function computingNames() {
   const { computing } = await import("../tools/generate.mjs");
-  return computing(readFileSync(join(kRoot, "web/src/index.ts"), "utf8"));
+  return computing();
 }
 
 async function bundles(entries, { analyse = false } = {}) {

@@ -20,7 +20,7 @@ import { type Model, type Value, writeModel } from "./onnx-proto.js";
 import { type Operands, affineTerm, copeTerm, valueTables } from "./onnx-relations.js";
 import { readChoice, readFinite, readFlag, readOptions, readPositive, readWhole } from "./options.js";
 import { type Positions, type PositionsLike, countUp, readOrder, readPositions } from "./positions.js";
-import { schemes } from "./prose.gen.js";
+import { fullDescriptor } from "./prose.js";
 import { randomNormal } from "./random.js";
 import { rotate } from "./rotate.js";
 import {
@@ -591,9 +591,8 @@ function rotationTables(
 }
 
 function dependsOnOffsetOnly(scheme: BiasScheme): boolean {
-  const { name } = readScheme(kSubject, "bias", scheme, ["bias"]).descriptor;
-  const laws = schemes.find((known) => known.slot === "bias" && known.name === name)?.laws;
-  const claim = laws?.find(({ law }) => law === "shift_invariant");
+  const { laws } = fullDescriptor(readScheme(kSubject, "bias", scheme, ["bias"]).descriptor);
+  const claim = laws.find(({ law }) => law === "shift_invariant");
   return claim !== undefined && claim.when === undefined;
 }
 

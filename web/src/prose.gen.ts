@@ -90,12 +90,12 @@ export const schemes: readonly Descriptor[] = /* @__PURE__ */ withProse(outlines
     formula: "R(t)_i = \\mathrm{turn}(t_{a(i)}\\,\\mathrm{base}^{-2i/d})",
     reference: "Wang et al. 2024, Qwen2-VL, section 2.1",
     laws: [
-      {"law":"shift_invariant","sentence":"The score of a query and a key depends on their offset only."},
-      {"law":"isometry","sentence":"It keeps the length of every vector."},
+      {"law":"shift_invariant","sentence":"The score of a query and a key depends on their offset only.","when":{"text":"the frequencies do not change with the length of the call"}},
+      {"law":"isometry","sentence":"It keeps the length of every vector.","when":{"text":"the scaling has no attention factor"}},
       {"law":"bounded","sentence":"Lengths do not grow with the position."},
       {"law":"injective","sentence":"No two positions turn a vector alike in float32.","length":4096},
       {"law":"extrapolates","sentence":"It is defined at every position: no table ends."},
-      {"law":"identity_at_zero","sentence":"Position 0 changes nothing."},
+      {"law":"identity_at_zero","sentence":"Position 0 changes nothing.","when":{"text":"the scaling has no attention factor"}},
     ],
   },
   {

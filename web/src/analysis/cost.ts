@@ -4,7 +4,8 @@ import { bias } from "../bias.js";
 import { encode } from "../embed.js";
 import { PosencError, refuse, verbatim } from "../error.js";
 import { readFinite, readOptions } from "../options.js";
-import { type AnyScheme, type Param, type Slot, type Spec, readScheme } from "../scheme.js";
+import { fullDescriptor } from "../prose.js";
+import { type AnyScheme, type ParamOutline, type Slot, type Spec, readScheme } from "../scheme.js";
 
 const slots: readonly Slot[] = ["embed", "rotate", "bias", "relate"];
 
@@ -95,7 +96,7 @@ function parametersOf(scheme: AnyScheme, spec: Spec, dim: number): { count: numb
   const learned = spec.descriptor.params.filter(
     ({ name, differentiable }) => differentiable === true && property(name) !== false && isUsed(scheme, name),
   );
-  const count = (param: Param): number => {
+  const count = (param: ParamOutline): number => {
     const table = spec.tables[spec.descriptor.params.indexOf(param)];
     return table === undefined ? sizeOf(param.shape!, value) : table.data.length;
   };
@@ -306,7 +307,7 @@ function maxLengthOf(scheme: AnyScheme): number {
 // Extrapolation is not taken from the claim: the scheme was asked.
 function lawsOf(scheme: AnyScheme, spec: Spec, maxLength: number): ComparedLaw[] {
   const property = (name: string): unknown => (scheme as unknown as Record<string, unknown>)[name];
-  return spec.descriptor.laws.flatMap(({ law, sentence, when }) => {
+  return fullDescriptor(spec.descriptor).laws.flatMap(({ law, sentence, when }) => {
     if (law === "extrapolates") return maxLength === Infinity ? [{ law, sentence, when: null }] : [];
     if (when?.param === undefined) return [{ law, sentence, when: when?.text ?? null }];
     return property(when.param) === when.value ? [{ law, sentence, when: null }] : [];
