@@ -407,6 +407,7 @@ function current(part: Part = core): Running {
     if (stackRanOut(error)) throw error;
     if (part.source !== undefined) throw outOfMemory("posenc", "no room for another instance", error);
     part.failure = notReady(error);
+    if (part !== core) loading = undefined; // the core alone was made ready
     throw part.failure;
   }
   return part.running!;
@@ -432,6 +433,9 @@ function notReady(cause: unknown): PosencError {
 }
 
 async function load(): Promise<void> {
+  const failed = [...parts].some(({ failure }) => failure !== undefined);
+  // Where the core was compiled synchronously, so will the others be.
+  if (core.source !== undefined && !failed) return;
   if (core.source === undefined) await loadCore();
   if (core.source!.backend === "js") return;
   for (const part of parts) {

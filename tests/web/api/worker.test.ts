@@ -9,6 +9,7 @@ import * as atOnceError from "../../../web/src/error.js";
 import * as posenc from "../../../web/src/index.js";
 import * as atOnceModule from "../../../web/src/module.js";
 import * as atOncePositions from "../../../web/src/positions.js";
+import * as atOnceSentences from "../../../web/src/sentences.js";
 import * as atOnceSchemes from "../../../web/src/schemes.gen.js";
 import * as atOnceTensor from "../../../web/src/tensor.js";
 import * as worker from "../../../web/src/worker.js";
@@ -111,7 +112,8 @@ describe("the exports", () => {
 
   it("are promises but for what costs nothing", () => {
     const cheap = { ...atOnceModule, ...atOnceError, ...atOnceTensor, ...atOncePositions, ...atOnceSchemes };
-    const atOnce = { ...cheap, ...atOnceCatalogue } as Readonly<Record<string, unknown>>;
+    const words = { schemes: posenc.schemes, ...atOnceSentences };
+    const atOnce = { ...cheap, ...words, ...atOnceCatalogue } as Readonly<Record<string, unknown>>;
     for (const name of Object.keys(posenc)) expect(name in atOnce, name).toBe(!computing.includes(name));
     expect(computing).toEqual(expect.arrayContaining(Object.keys(kCalls)));
   });
