@@ -115,6 +115,21 @@ TEST_CASE("closest pairs of the first positions, by offset and by search (errata
   CHECK(apart == Approx(6.0e-5).epsilon(0).margin(5e-7));
 }
 
+TEST_CASE("the worked table of 002: rows are distinct, and slow columns tell near positions from far ones") {
+  const std::vector<double> table = sinusoids(31, 4);
+  Pair pair;
+  REQUIRE(closest_pair(table.data(), 31, 4, pair).ok());
+  CHECK(pair.distance > 0.1);
+  // In the slow pair positions 1 and 2 lie closer than 1 and 30: 2 sin(0.005) and 2 sin(0.145).
+  std::vector<double> slow;
+  for (std::size_t t = 0; t < 31; ++t) slow.insert(slow.end(), {table[4 * t + 2], table[4 * t + 3]});
+  double apart[31];
+  REQUIRE(distances_from(slow.data() + 2, slow.data(), 31, 2, apart).ok());
+  CHECK(apart[2] == Approx(2 * std::sin(0.005)).epsilon(1e-12));
+  CHECK(apart[30] == Approx(2 * std::sin(0.145)).epsilon(1e-12));
+  CHECK(apart[1] == 0);
+}
+
 TEST_CASE("the search refuses tables without a pair, numbers that are not finite and bad tolerances") {
   Pair pair;
   double total = 0;
