@@ -5,6 +5,7 @@ import { readCausal, readPlaces, readWindow } from "../attention.js";
 import { readOptions } from "../options.js";
 import { readSchemes } from "../scheme.js";
 import { type ReadArray, Tensor, kindOfArray, product, readArray, readNumbers } from "../tensor.js";
+import { bufferOf } from "./spares.js";
 import { fill } from "./wire.js";
 
 /** A call of attention in blocks. */
@@ -261,9 +262,9 @@ function rowsOf<T extends ReadArray["data"]>(
   start: number,
   end: number,
 ): T {
-  if (outer === 1) return data.slice(start * width, end * width) as T;
   const size = (end - start) * width;
-  const part = new (data.constructor as new (length: number) => T)(outer * size);
+  const buffer = bufferOf(outer * size * data.BYTES_PER_ELEMENT);
+  const part = new (data.constructor as new (buffer: ArrayBuffer) => T)(buffer);
   for (let o = 0; o < outer; o++) {
     const at = (o * rows + start) * width;
     part.set(data.subarray(at, at + size), o * size);

@@ -3,6 +3,7 @@
 import { refusal } from "../error.js";
 import type { Scheme } from "../scheme.js";
 import type { Reply } from "./serve.js";
+import { keep, setWorking } from "./spares.js";
 import { type Listener, type Thread, connect, ownThread, waysHere } from "./threads.js";
 import { type Packed, packScheme, unpackError } from "./wire.js";
 
@@ -124,6 +125,7 @@ export function noteSpeed(multiplyAdds: number, ms: number): void {
 export function start(job: Job, run: unknown): void {
   functions[job.name] = run;
   jobs.set(job, { id: ++ids, left: job.tasks.length });
+  setWorking(true);
   job.tasks.forEach((_, task) => waiting.push({ job, task }));
   pump();
 }
@@ -153,6 +155,7 @@ function fail(job: Job, error: unknown): void {
 function forget(job: Job): void {
   const { id } = jobs.get(job)!;
   jobs.delete(job);
+  if (jobs.size === 0) setWorking(false);
   waiting = waiting.filter((task) => task.job !== job);
   for (const slot of slots) if (slot.holds.delete(job)) slot.thread?.post({ end: id }, []);
 }
@@ -241,6 +244,7 @@ function heard(slot: Slot, message: Reply): void {
   const { job, task } = running;
   slot.running = undefined;
   slot.thread!.hold(false);
+  if ("spent" in message) message.spent.forEach(keep);
   const state = jobs.get(job);
   if (state !== undefined) {
     if ("error" in message) fail(job, unpackError(message.error));

@@ -27,7 +27,7 @@ export type Request =
 export type Reply =
   | { readonly ready: true }
   | { readonly failed: string }
-  | { readonly call: number; readonly result: unknown; readonly ms: number }
+  | { readonly call: number; readonly result: unknown; readonly ms: number; readonly spent: readonly ArrayBuffer[] }
   | { readonly call: number; readonly error: ReturnType<typeof packError> };
 
 /** The end of a channel, in a browser's worker, in Node's, or on this very thread. */
@@ -55,7 +55,9 @@ export function serve(api: object, port: Port, before: Promise<unknown> = Promis
       const args = unpacker.unpack(message.args) as unknown[];
       const result = await functions[name]!(...args);
       const { value, buffers } = new Packer({ own: true, filled: unpacker.room }).packed(result);
-      port.post({ call, result: value, ms: performance.now() - begun }, buffers);
+      // The arguments' buffers go back, but for one that a result lies in.
+      const spent = [...unpacker.read].filter((buffer) => !buffers.includes(buffer));
+      port.post({ call, result: value, ms: performance.now() - begun, spent }, [...buffers, ...spent]);
     } catch (error) {
       port.post({ call, error: packError(error) }, []);
     }

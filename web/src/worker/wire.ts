@@ -5,6 +5,7 @@ import { fromJSON } from "../catalogue.js";
 import { PosencError, type Refusal, refusal } from "../error.js";
 import { type AnyScheme, type Scheme, isOwnScheme, isScheme, paramsOf, strangeScheme } from "../scheme.js";
 import { Tensor, bytesOf, kindOfArray, lengthOf, refuseDetached } from "../tensor.js";
+import { copyOf, isWorthKeeping } from "./spares.js";
 
 type AnyArray = ArrayBufferView & { readonly length: number };
 type ArrayKind = new (buffer: ArrayBuffer | number, start?: number, length?: number) => AnyArray;
@@ -193,7 +194,7 @@ export class Packer {
       this.#leaving.get(buffer)!.push(node);
       return node;
     }
-    const copy = bytes.slice().buffer;
+    const copy = copyOf(bytes);
     this.#buffers.add(copy);
     return new Kind(copy);
   }
@@ -272,13 +273,17 @@ export class Unpacker {
   readonly #made = new Map<object, unknown>();
   /** The room made for a result. */
   room: ArrayBufferView | undefined;
+  /** Buffers of arrays that came with the message, worth sending back when they have been read. */
+  readonly read = new Set<ArrayBuffer>();
 
   constructor(known: Known = {}) {
     this.#known = known;
   }
 
   unpack(value: unknown): unknown {
-    if (typeof value !== "object" || value === null || !("is" in value)) return value;
+    if (typeof value !== "object" || value === null) return value;
+    if (ArrayBuffer.isView(value) && isWorthKeeping(value.buffer)) this.read.add(value.buffer as ArrayBuffer);
+    if (!("is" in value)) return value;
     if (this.#made.has(value)) return this.#made.get(value);
     const node = value as Node;
     const note = <T>(made: T): T => {
