@@ -4,23 +4,15 @@
 #include <limits>
 #include <vector>
 
+#include "analysis/finite.h"
 #include "kernels/exact_sum.h"
-#include "kernels/gram.h"
+#include "kernels/row_gram.h"
 
 namespace posenc {
 
 namespace {
 
 double magnitude(double x) { return x < 0 ? -x : x; }
-
-Status check_finite(const double* values, std::size_t count, const char* subject, const char* argument) {
-  for (std::size_t n = 0; n < count; ++n) {
-    if (!(values[n] - values[n] == 0)) {
-      return refuse(Code::kNotFinite, subject, argument, "finite numbers", to_text(values[n]));
-    }
-  }
-  return ok();
-}
 
 double dot(const double* a, const double* b, std::size_t count) {
   double sum = 0;
@@ -87,7 +79,9 @@ Status diagonal_dominance(const double* table, std::size_t rows, std::size_t dim
     for (std::size_t t = 0; t < rows; ++t) sum.add(table[t * dim + c]);
     mean[c] = sum.value() / static_cast<double>(rows);
   }
-  centred_gram(table, rows, dim, mean.data(), covariance);
+  std::vector<double> centred(rows * dim), scratch(gram_scratch(dim));
+  for (std::size_t n = 0; n < centred.size(); ++n) centred[n] = table[n] - mean[n % dim];
+  gram(centred.data(), dim, rows, 1, dim, covariance, scratch.data());
   dominance = {};
   double off_diagonal = 0;
   for (std::size_t a = 0; a < dim; ++a) {
@@ -104,7 +98,7 @@ Status diagonal_dominance(const double* table, std::size_t rows, std::size_t dim
     if (own > others) dominance.rows += 1;
   }
   const double count = static_cast<double>(dim);
-  dominance.diagonal /= count;
+  dominance.diagonal = dim > 0 ? dominance.diagonal / count : 0;
   dominance.off_diagonal = dim > 1 ? off_diagonal / (count * (count - 1)) : 0;
   return ok();
 }

@@ -36,6 +36,12 @@ Jet operator*(const Jet& x, const Jet& y) {
   return r;
 }
 
+Jet operator*(const Jet& x, double factor) {
+  Jet r;
+  for (int n = 0; n < 6; ++n) r.c[n] = x.c[n] * factor;
+  return r;
+}
+
 // g(x) from g, g' and g'' / 2 at x's value.
 Jet composed(const Jet& x, double value, double slope, double curve) {
   Jet u = x;
@@ -83,15 +89,15 @@ class Model {
     const std::size_t tokens = given_.tokens, d = given_.dim;
     std::vector<Number> x(x_.begin(), x_.end());
     for (std::size_t c = 0; c < d; ++c) {
-      x[given_.m * d + c] = x[given_.m * d + c] + a * Number(given_.p_m[c]);
-      x[given_.n * d + c] = x[given_.n * d + c] + b * Number(given_.p_n[c]);
+      x[given_.m * d + c] = x[given_.m * d + c] + a * given_.p_m[c];
+      x[given_.n * d + c] = x[given_.n * d + c] + b * given_.p_n[c];
     }
     const std::vector<Number> q = product(x, weights_[0]), k = product(x, weights_[1]), v = product(x, weights_[2]);
     std::vector<Number> read(tokens), row(tokens);  // x_j W_V w
     for (std::size_t j = 0; j < tokens; ++j) {
-      for (std::size_t c = 0; c < d; ++c) read[j] = read[j] + v[j * d + c] * Number(readout_[c]);
+      for (std::size_t c = 0; c < d; ++c) read[j] = read[j] + v[j * d + c] * readout_[c];
     }
-    const Number scale(1 / std::sqrt(static_cast<double>(d)));
+    const double scale = 1 / std::sqrt(static_cast<double>(d));
     Number sum{};
     for (std::size_t i = 0; i < tokens; ++i) {
       double largest = 0;
@@ -111,7 +117,7 @@ class Model {
       }
       sum = sum + quotient(mixed, total);
     }
-    f = sum * Number(1 / static_cast<double>(tokens));
+    f = sum * (1 / static_cast<double>(tokens));
     return value_of(f) - value_of(f) == 0;
   }
 
@@ -123,7 +129,7 @@ class Model {
     std::vector<Number> y(x.size());
     for (std::size_t t = 0; t < given_.tokens; ++t) {
       for (std::size_t c = 0; c < d; ++c) {
-        for (std::size_t e = 0; e < d; ++e) y[t * d + e] = y[t * d + e] + x[t * d + c] * Number(w[c * d + e]);
+        for (std::size_t e = 0; e < d; ++e) y[t * d + e] = y[t * d + e] + x[t * d + c] * w[c * d + e];
       }
     }
     return y;

@@ -1,5 +1,6 @@
 #include "analysis/frequency_law.h"
 
+#include <cstdint>
 #include <vector>
 
 #include "kernels/sincos.h"
@@ -50,7 +51,8 @@ Frequencies::Pointer sampled(const FrequencyLaw& law, std::int64_t dim) {
       continue;
     }
     // t = i / pairs lies in segment j, the fraction f / pairs into it.
-    const std::size_t j = i * last / pairs, f = i * last % pairs;
+    const std::uint64_t along = static_cast<std::uint64_t>(i) * last;  // a size_t of 32 bits would overflow
+    const auto j = static_cast<std::size_t>(along / pairs), f = static_cast<std::size_t>(along % pairs);
     const MultiFloat low(law.samples[j]);
     const MultiFloat within(static_cast<double>(f));
     omegas.push_back(f == 0 ? low : low + (MultiFloat(law.samples[j + 1]) - low) * within / count);

@@ -126,6 +126,14 @@ TEST_CASE("the kernel of lists worked by hand") {
   CHECK(bound(*frequencies, 0) == 1.5);
 }
 
+TEST_CASE("many samples along a line make the line's Riemann sum") {
+  // 32,768 terms of 200,001 samples: their product does not fit 32 bits.
+  std::vector<double> line(200001);
+  for (std::size_t j = 0; j < line.size(); ++j) line[j] = static_cast<double>(j) / 200000;
+  CHECK(riemann(FrequencyLaw::of_samples(line), 65536, 50) ==
+        Approx(riemann(kLinear, 65536, 50)).epsilon(0).margin(1e-12));
+}
+
 TEST_CASE("offsets, laws and widths that are refused") {
   double out = 0;
   const double nan = std::numeric_limits<double>::quiet_NaN(), far = 0x1p54, zero = 0;

@@ -9,6 +9,46 @@ const { sinusoidal, taylor, taylorTerms, tensor } = posenc;
 const runs = { numRuns: 200, seed: 8 };
 const position = fc.integer({ min: -3000, max: 3000 });
 
+describe("the note's first steps", () => {
+  it("without a mask a pooled output does not know the order; each token's own output moves with it", () => {
+    fc.assert(
+      fc.property(fc.nat(), fc.integer({ min: 2, max: 8 }), fc.integer({ min: 1, max: 6 }), (seed, tokens, width) => {
+        const x = randomNormal([tokens, 2 * width], { seed }).tolist() as number[][];
+        const [m, n] = [seed % tokens, (seed + 1) % tokens];
+        const swapped = x.map((row, t) => (t === m ? x[n]! : t === n ? x[m]! : row));
+        const outputs = (rows: number[][]): number[][] => posenc.attention(rows, rows, rows).out.tolist() as number[][];
+        const pooled = (rows: number[][]): number[] =>
+          Array.from({ length: 2 * width }, (_, c) => rows.reduce((sum, row) => sum + row[c]!, 0));
+        const [a, b] = [outputs(x), outputs(swapped)];
+        pooled(a).forEach((sum, c) => expect(sum).toBeCloseTo(pooled(b)[c]!, 4));
+        a[m]!.forEach((value, c) => expect(value).toBeCloseTo(b[n]![c]!, 5));
+      }),
+      runs,
+    );
+    // Position vectors break the symmetry: the swap shows in the pool as well.
+    const x = randomNormal([4, 8], { seed: 2 });
+    const swapped = [1, 0, 2, 3].map((t) => [...x.row(t)]);
+    const pool = (rows: posenc.TensorLike): number => {
+      const placed = posenc.embed(rows, sinusoidal({ dim: 8 }));
+      return posenc.attention(placed, placed, placed).out.data.reduce((sum, value) => sum + value, 0);
+    };
+    expect(Math.abs(pool(x) - pool(swapped))).toBeGreaterThan(0.01);
+  });
+
+  it("in two dimensions p_m times the conjugate of p_n is p_{m-n}, and angles are an arithmetic sequence", () => {
+    fc.assert(
+      fc.property(position, position, fc.double({ min: -3, max: 3, noNaN: true }), (m, n, theta) => {
+        const scheme = sinusoidal({ dim: 2, order: "cos-sin", frequencies: [theta] });
+        const [a, b, c] = [m, n, m - n].map((t) => encode(scheme, [t], { dtype: "float64" }).data);
+        expect(a![0]! * b![0]! + a![1]! * b![1]!).toBeCloseTo(c![0]!, 13);
+        expect(a![1]! * b![0]! - a![0]! * b![1]!).toBeCloseTo(c![1]!, 13);
+        expect(a![0]! ** 2 + a![1]! ** 2).toBeCloseTo(1, 14);
+      }),
+      runs,
+    );
+  });
+});
+
 describe("bilinear", () => {
   it("with H = I is the inner product, g(m - n) (note 000, equation 3)", () => {
     const scheme = sinusoidal({ dim: 6 });
@@ -136,7 +176,7 @@ describe("diagonalDominance and normRatio", () => {
 
   it("say what they refuse", () => {
     expect(() => diagonalDominance([[1, 2]])).toThrow("at least two rows");
-    expect(() => diagonalDominance([1, 2])).toThrow("a table of shape [rows, columns]");
+    expect(() => diagonalDominance([1, 2])).toThrow("a table of shape [T, d]");
     expect(() => normRatio([[1]], [1])).toThrow("normRatio: table");
     expect(() => normRatio(tensor([], [0, 2]), [[1]])).toThrow("normRatio: embeddings");
   });

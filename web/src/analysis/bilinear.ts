@@ -6,6 +6,7 @@ import { readOptions } from "../options.js";
 import type { PositionsLike } from "../positions.js";
 import { type EmbedScheme, readScheme } from "../scheme.js";
 import { Tensor, type TensorLike, allowedSize, asFloat64, readNumbers } from "../tensor.js";
+import { readTable } from "./table.js";
 import { readLine } from "./turned-pairs.js";
 
 /** Options of {@link bilinear}. */
@@ -89,19 +90,6 @@ export function bilinear(scheme: EmbedScheme, h: TensorLike, options: BilinearOp
   return { value, relative, absolute, rest };
 }
 
-function readRows(
-  subject: string,
-  argument: string,
-  value: unknown,
-): { data: Float64Array; rows: number; dim: number } {
-  const read = readNumbers(subject, argument, value);
-  if (!read.shaped || read.shape.length !== 2 || read.shape[1] === 0) {
-    const given = verbatim(`shape ${printedShape(read.shape)}`);
-    refuse("shape-mismatch", subject, argument, "a table of shape [rows, columns]", given);
-  }
-  return { data: asFloat64(read.data), rows: read.shape[0]!, dim: read.shape[1]! };
-}
-
 /** What {@link diagonalDominance} returns. */
 export interface DiagonalDominance {
   /** [columns, columns], divided by rows - 1. */
@@ -122,7 +110,7 @@ export interface DiagonalDominance {
  */
 export function diagonalDominance(table: TensorLike): DiagonalDominance {
   const subject = "diagonalDominance";
-  const { data, rows, dim } = readRows(subject, "table", table);
+  const { data, rows, columns: dim } = readTable(subject, "table", table);
   const size = allowedSize(subject, "columns x columns", [dim, dim], 8);
   const frame = analysisFrame(subject);
   const covariance = frame.output(size * 8);
@@ -159,17 +147,17 @@ export interface NormRatio {
  */
 export function normRatio(embeddings: TensorLike, table: TensorLike): NormRatio {
   const subject = "normRatio";
-  const x = readRows(subject, "embeddings", embeddings);
-  const p = readRows(subject, "table", table);
+  const x = readTable(subject, "embeddings", embeddings);
+  const p = readTable(subject, "table", table);
   const frame = analysisFrame(subject);
   const out = frame.output(3 * 8);
   frame.run("norm_ratio", {
-    embeddings: frame.input(x.data, "embeddings", x.rows * x.dim),
+    embeddings: frame.input(x.data, "embeddings", x.rows * x.columns),
     rows: x.rows,
-    dim: x.dim,
-    table: frame.input(p.data, "table", p.rows * p.dim),
+    dim: x.columns,
+    table: frame.input(p.data, "table", p.rows * p.columns),
     table_rows: p.rows,
-    table_dim: p.dim,
+    table_dim: p.columns,
     out,
   });
   const [first, second, ratio] = frame.float64(out, 3) as unknown as [number, number, number];
