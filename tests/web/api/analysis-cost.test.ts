@@ -18,6 +18,8 @@ const learned: readonly [posenc.AnyScheme, number][] = [
   [posenc.toeplitz({ values: [[1, 2, 3]] }), 3],
   [posenc.kerple({ heads: 4, r1: [1], r2: [1] }), 2],
   [posenc.kerple({ heads: 4 }), 8],
+  [posenc.fire({ heads: 2, hidden: 8 }), 8 + 8 + 2 * 8 + 2 + 2],
+  [posenc.distance({ heads: 4 }), 1],
   [posenc.swin({ window: 7, heads: 3 }), 13 * 13 * 3],
   [posenc.swin({ window: 7, windowWidth: 2, heads: 3 }), 13 * 3 * 3],
   [posenc.shaw({ dim: 16, clip: 4 }), 2 * 9 * 16],
@@ -160,8 +162,18 @@ describe("compare", () => {
   });
 
   it("takes every scheme of the catalogue", () => {
-    const more = [posenc.xpos({ dim: 4 }), posenc.fourier({ levels: 2 })];
+    const more = [
+      posenc.sinusoidal2d({ dim: 8 }),
+      posenc.fourier({ levels: 2 }),
+      posenc.xpos({ dim: 4 }),
+      posenc.axialRope({ dim: 8 }),
+      posenc.mrope({ dim: 8, sections: [2, 1, 1] }),
+      posenc.queryScale({ law: "llama4" }),
+      posenc.sandwich({ heads: 2, dim: 8 }),
+    ];
     const rows = compare([...learned.map(([scheme]) => scheme), ...more]);
+    const names = posenc.schemes.map(({ slot, name }) => `${slot} ${name}`);
+    expect(new Set(rows.map(({ slot, name }) => `${slot} ${name}`))).toEqual(new Set(names));
     for (const row of rows) {
       expect(row.title.length).toBeGreaterThan(2);
       expect(row.maxLength).toBeGreaterThanOrEqual(1);

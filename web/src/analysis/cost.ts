@@ -89,7 +89,7 @@ function isUsed(scheme: AnyScheme, table: string): boolean {
   return terms.includes(table === "keys" ? "c2p" : "p2c");
 }
 
-// The learned numbers of a scheme: the lists and tables that have gradients.
+// The learned numbers of a scheme: the numbers, lists and tables that have gradients.
 function parametersOf(scheme: AnyScheme, spec: Spec, dim: number): { count: number; words: string } {
   const property = (name: string): unknown => (scheme as unknown as Record<string, unknown>)[name];
   const value = (name: string): number => (name === "dModel" ? dim : (property(name) as number));
@@ -98,9 +98,10 @@ function parametersOf(scheme: AnyScheme, spec: Spec, dim: number): { count: numb
   );
   const count = (param: ParamOutline): number => {
     const table = spec.tables[spec.descriptor.params.indexOf(param)];
-    return table === undefined ? sizeOf(param.shape!, value) : table.data.length;
+    if (table !== undefined) return table.data.length;
+    return param.shape === undefined ? 1 : sizeOf(param.shape, value);
   };
-  const words = learned.map((param) => `${param.name} ${param.shape!.split(" or ")[0]!}`).join(" + ");
+  const words = learned.map((param) => [param.name, ...(param.shape ?? "").split(" or ").slice(0, 1)].join(" ").trim()).join(" + ");
   return { count: learned.reduce((sum, param) => sum + count(param), 0), words: words === "" ? "none" : words };
 }
 
