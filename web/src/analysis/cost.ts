@@ -101,7 +101,7 @@ function parametersOf(scheme: AnyScheme, spec: Spec, dim: number): { count: numb
     if (table !== undefined) return table.data.length;
     return param.shape === undefined ? 1 : sizeOf(param.shape, value);
   };
-  const named = ({ name, shape = "" }: Param): string => [name, ...shape.split(" or ").slice(0, 1)].join(" ").trim();
+  const named = ({ name, shape = "" }: ParamOutline): string => `${name} ${shape.split(" or ")[0]!}`.trim();
   const words = learned.map(named).join(" + ");
   return { count: learned.reduce((sum, param) => sum + count(param), 0), words: words === "" ? "none" : words };
 }
