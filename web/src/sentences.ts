@@ -1,10 +1,23 @@
 // What the catalogue says of params in words.
+import { refuse, refuseMissing } from "./error.js";
 import { sentences } from "./sentences.gen.js";
 import type { Outline, ParamOutline } from "./scheme.js";
 import { outlines } from "./schemes.gen.js";
 
-/** The sentence of documentation of a param of one of `outlines`; empty where the scheme has no such param. */
-export function sentenceOf({ slot, name, params }: Outline, param: ParamOutline["name"]): string {
+/**
+ * The sentence of documentation of a param of one of `outlines`; empty where the scheme has no such param. What is no
+ * outline is `not-a-number`, what is no name `unknown-choice`.
+ */
+export function sentenceOf(outline: Outline, param: ParamOutline["name"]): string {
+  const subject = "sentenceOf";
+  const allowed = "one of outlines";
+  if (outline === undefined) refuseMissing(subject, "outline", allowed);
+  if (typeof outline !== "object" || outline === null || !Array.isArray(outline.params)) {
+    refuse("not-a-number", subject, "outline", allowed, outline);
+  }
+  if (param === undefined) refuseMissing(subject, "param", "the name of a param");
+  if (typeof param !== "string") refuse("unknown-choice", subject, "param", "the name of a param", param);
+  const { slot, name, params } = outline;
   const scheme = outlines.findIndex((known) => known.slot === slot && known.name === name);
   return sentences[scheme]?.[params.findIndex((known) => known.name === param)] ?? "";
 }

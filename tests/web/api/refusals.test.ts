@@ -27,7 +27,8 @@ type Kind =
   | "parts"
   | "json"
   | "law"
-  | "schemes";
+  | "schemes"
+  | "outline";
 
 function detached<T extends ArrayBufferView>(view: T): T {
   structuredClone(view.buffer, { transfer: [view.buffer as ArrayBuffer] });
@@ -274,6 +275,12 @@ const kBad: Record<Kind, readonly Bad[]> = {
     ["null inside", () => [null], "wrong-slot"],
     ["a name inside", () => ["rope"], "wrong-slot"],
   ],
+  outline: [
+    ["null", () => null, "not-a-number"],
+    ["a name", () => "rope", "not-a-number"],
+    ["a scheme", () => rope({ dim: 4 }), "not-a-number"],
+    ["an empty object", () => ({}), "not-a-number"],
+  ],
 };
 
 interface Entry {
@@ -509,6 +516,10 @@ const kEntries: Record<string, Entry> = {
     options: { corners: ["half-pixel", "choice"] },
     missing: ["table", "length"],
   },
+  sentenceOf: {
+    args: { outline: [posenc.outlines[0], "outline"], param: ["dim", "choice"] },
+    missing: ["outline", "param"],
+  },
   shiftError: {
     args: { scheme: [kMade.embed(), "embed"], k: [2, "number"], positions: [[1], "positions"] },
     options: { length: [5, "positive"] },
@@ -588,6 +599,7 @@ const kFine: Record<string, string> = {
   "fitTable.kernel": "too few axes", // g(0), g(1), ...
   "radix.position": "zero",
   "radix.scheme": "a scheme of the slot rotate",
+  "sentenceOf.param": "another word", // no param of that name: no sentence
   "shiftError.scheme": "a scheme of the slot rotate",
   "shiftMatrix.scheme": "a scheme of the slot rotate",
   "spectrum.scheme": "a scheme of the slot rotate",
