@@ -136,8 +136,8 @@ TEST_CASE("${name}: the paper's formula") {
     body: `  int heads() const override { return heads_; }
 
  protected:
-  // Offsets are key - query. Where the bias is no function of the offset, derive from Bias and write fill().
-  void evaluate(int head, const double* offsets, std::size_t count, float* b) const override {
+  // Offsets are key - query. Where the bias is no function of the offset, derive from Bias and write values().
+  void evaluate(int head, const double* offsets, std::size_t count, double* b) const override {
     (void)head, (void)offsets;
     for (std::size_t n = 0; n < count; ++n) b[n] = 0;  // TODO
   }

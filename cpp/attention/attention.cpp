@@ -517,7 +517,7 @@ class Run {
   // Clears the lanes that the mask hides and fills mask_tile_; first .. last - 1 are then the rows that someone sees.
   Visibility::Extent meet_mask(const Group& group, const Keys& block, std::size_t b, std::size_t head, bool whole,
                                std::size_t& first, std::size_t& last) {
-    const PairMask& mask = call_.mask;
+    const PairMask<float>& mask = call_.mask;
     const std::size_t* step = mask_steps_;
     const std::size_t at = b * step[0] + head * step[1] + group.first * step[2] + block.first * step[3];
     const MaskRows rows{step[2], step[3], group.live};

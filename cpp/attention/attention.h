@@ -16,9 +16,10 @@
 namespace posenc {
 
 // A mask of one entry a pair, (B, H, Tq, Tk); an axis of size 1 in `shape` is broadcast. One of the two, or none.
+template <class Real>
 struct PairMask {
   const std::uint8_t* seen = nullptr;  // 1 visible, 0 masked; no other number
-  const float* added = nullptr;        // added to the scores as the last of the biases; -inf masks
+  const Real* added = nullptr;         // added to the scores as the last of the biases; -inf masks
   std::size_t shape[4] = {1, 1, 1, 1};
 
   bool given() const { return seen != nullptr || added != nullptr; }
@@ -45,9 +46,7 @@ struct AttentionOptions {
   const std::uint8_t* key_mask = nullptr;  // (Tk) or (B, Tk); 1 visible
   bool key_mask_batched = false;
   const double* key_lengths = nullptr;     // (B) keys of index >= length are masked
-  PairMask mask;
-  double softcap = 0;            // above 0: content + relate -> cap tanh((content + relate) / cap)
-  const float* sinks = nullptr;  // (H) logits, not scaled, that take a share of the softmax and give no value
+  double softcap = 0;                      // above 0: content + relate -> cap tanh((content + relate) / cap)
   bool allow_non_finite = false;           // NaN and Inf are let through where visible, never where masked
 };
 
@@ -72,6 +71,8 @@ struct AttentionCallOf : AttentionOptions {
   const Real* q = nullptr;
   const Real* k = nullptr;
   const Real* v = nullptr;
+  PairMask<Real> mask;
+  const Real* sinks = nullptr;  // (H) logits, not scaled, that take a share of the softmax and give no value
   Real* out = nullptr;
   Real* lse = nullptr;
   Real* weights = nullptr;  // (B, H, Tq, Tk) or null
@@ -90,5 +91,8 @@ inline double default_scale(std::size_t width) {
 // with a sink too; elsewhere lse counts the sink.
 // Errors: shape and head-count mismatches between schemes and operands, `not-finite` inputs, `out-of-range` overflow.
 Status attention(const AttentionCall& call);
+// The same in float64 by the plain way: to about 1e-13, many times slower. Errors: also `unsupported` for a relate
+// scheme that does not say its terms in float64.
+Status attention(const AttentionCallOf<double>& call);
 
 }  // namespace posenc

@@ -17,15 +17,38 @@ bool whole(double x) {  // |x| <= 2^54
 }
 std::string count_text(double n, const char* one) { return to_text(n) + " " + one + (n == 1 ? "" : "s"); }
 
-Status check_shapes(const AttentionOptions& call) {
+// Numbers of either width: looked at one by one only where something is wrong.
+struct Numbers {
+  Numbers(const float* x) : floats(x) {}
+  Numbers(const double* x) : doubles(x) {}
+  bool given() const { return floats != nullptr || doubles != nullptr; }
+  double at(std::size_t i) const { return doubles != nullptr ? doubles[i] : static_cast<double>(floats[i]); }
+  Scan scan(std::size_t n) const {
+    if (floats != nullptr) return scan_numbers(floats, n);
+    Scan found;  // its magnitude is for sums in float32
+    for (std::size_t i = 0; i < n; ++i) found.finite = found.finite && finite(doubles[i]);
+    return found;
+  }
+
+  const float* floats = nullptr;
+  const double* doubles = nullptr;
+};
+
+struct Inputs {
+  Numbers q, k, v, sinks, added;
+  const std::uint8_t* seen;
+  const std::size_t* mask_shape;
+};
+
+Status check_shapes(const AttentionOptions& call, const Inputs& inputs) {
   if (call.heads == 0 || call.kv_heads == 0 || call.heads % call.kv_heads != 0) {
     return refuse(Code::kShapeMismatch, kSubject, "k",
                   "of a number of heads that divides q's " + to_text(static_cast<double>(call.heads)),
                   count_text(static_cast<double>(call.kv_heads), "head"));
   }
   const std::size_t full[] = {call.batch, call.heads, call.queries, call.keys};
-  for (int axis = 0; axis < 4 && call.mask.given(); ++axis) {
-    const std::size_t size = call.mask.shape[axis];
+  for (int axis = 0; axis < 4 && (inputs.seen != nullptr || inputs.added.given()); ++axis) {
+    const std::size_t size = inputs.mask_shape[axis];
     if (size == 1 || size == full[axis]) continue;
     return refuse(Code::kShapeMismatch, kSubject, "mask", "of size 1 or the full size along each of [B, H, Tq, Tk]",
                   to_text(static_cast<double>(size)));
@@ -199,83 +222,81 @@ Status check_options(const AttentionOptions& call) {
 }
 
 // "NaN at batch 0, head 2, token 17, channel 5": batch and head only where there are several.
-template <class Real>
-std::string place_text(const Real* x, std::size_t at, std::size_t batch, std::size_t heads, std::size_t tokens,
+std::string place_text(const Numbers& x, std::size_t at, std::size_t batch, std::size_t heads, std::size_t tokens,
                        std::size_t width) {
   const auto number = [](std::size_t n) { return to_text(static_cast<double>(n)); };
-  std::string text = to_text(static_cast<double>(x[at])) + " at ";
+  std::string text = to_text(x.at(at)) + " at ";
   if (batch > 1) text += "batch " + number(at / (heads * tokens * width)) + ", ";
   if (heads > 1) text += "head " + number(at / (tokens * width) % heads) + ", ";
   return text + "token " + number(at / width % tokens) + ", channel " + number(at % width);
 }
 
-Status check_mask(const AttentionOptions& call, Operands& operands) {
-  const PairMask& mask = call.mask;
-  const std::size_t* shape = mask.shape;
+Status check_mask(const AttentionOptions& call, const Inputs& inputs, Operands& operands) {
+  const std::size_t* shape = inputs.mask_shape;
   const std::size_t size = shape[0] * shape[1] * shape[2] * shape[3];
-  if (mask.seen != nullptr && !all_flags(mask.seen, size)) {
+  if (inputs.seen != nullptr && !all_flags(inputs.seen, size)) {
     return refuse(Code::kOutOfRange, kSubject, "mask", "true or false (or 1 or 0) for each pair", "another number");
   }
-  if (mask.added != nullptr && !all_below_infinity(mask.added, size)) {
-    operands.inputs_finite = false;
-    if (call.allow_non_finite) return ok();
-    std::size_t at = 0;
-    while (mask.added[at] < std::numeric_limits<float>::infinity()) ++at;
-    return refuse(Code::kNotFinite, kSubject, "mask", "finite numbers or -Infinity", to_text(mask.added[at]));
-  }
-  return ok();
+  const Numbers& added = inputs.added;
+  if (!added.given() || (added.floats != nullptr && all_below_infinity(added.floats, size))) return ok();
+  std::size_t at = 0;
+  while (at < size && added.at(at) < std::numeric_limits<double>::infinity()) ++at;
+  if (at == size) return ok();
+  operands.inputs_finite = false;
+  if (call.allow_non_finite) return ok();
+  return refuse(Code::kNotFinite, kSubject, "mask", "finite numbers or -Infinity", to_text(added.at(at)));
 }
 
-Scan scan(const float* x, std::size_t n) { return scan_numbers(x, n); }
-Scan scan(const double* x, std::size_t n) {  // the magnitude is for sums in float32
-  Scan found;
-  for (std::size_t i = 0; i < n; ++i) found.finite = found.finite && finite(x[i]);
-  return found;
-}
-
-template <class Real>
-Status check_finite(const AttentionCallOf<Real>& call, Operands& operands) {
+Status check_finite(const AttentionOptions& call, const Inputs& all, Operands& operands) {
   const struct {
     const char* name;
-    const Real* data;
+    const Numbers& data;
     std::size_t heads, tokens, width;
-  } inputs[] = {{"q", call.q, call.heads, call.queries, call.width},
-                {"k", call.k, call.kv_heads, call.keys, call.width},
-                {"v", call.v, call.kv_heads, call.keys, call.value_width}};
+  } inputs[] = {{"q", all.q, call.heads, call.queries, call.width},
+                {"k", all.k, call.kv_heads, call.keys, call.width},
+                {"v", all.v, call.kv_heads, call.keys, call.value_width}};
   for (const auto& input : inputs) {
-    const std::size_t size = call.batch * input.heads * input.tokens * input.width;
-    const Scan found = scan(input.data, size);
-    operands.value_magnitude = found.magnitude;  // v comes last
-    operands.values_finite = found.finite;
-    if (found.finite) continue;
+    const Scan scan = input.data.scan(call.batch * input.heads * input.tokens * input.width);
+    operands.value_magnitude = scan.magnitude;  // v comes last
+    operands.values_finite = scan.finite;
+    if (scan.finite) continue;
     operands.inputs_finite = false;
     if (call.allow_non_finite) continue;
     std::size_t at = 0;
-    while (finite(static_cast<double>(input.data[at]))) ++at;
+    while (finite(input.data.at(at))) ++at;
     return refuse(Code::kNotFinite, kSubject, input.name, "finite numbers",
                   place_text(input.data, at, call.batch, input.heads, input.tokens, input.width));
   }
-  for (std::size_t h = 0; call.sinks != nullptr && h < call.heads; ++h) {
-    if (finite(call.sinks[h])) continue;
+  for (std::size_t h = 0; all.sinks.given() && h < call.heads; ++h) {
+    if (finite(all.sinks.at(h))) continue;
     operands.inputs_finite = false;
     if (call.allow_non_finite) continue;
-    return refuse(Code::kNotFinite, kSubject, "sinks", "finite numbers", to_text(call.sinks[h]));
+    return refuse(Code::kNotFinite, kSubject, "sinks", "finite numbers", to_text(all.sinks.at(h)));
   }
-  return check_mask(call, operands);
+  return check_mask(call, all, operands);
 }
 
-template <class Real>
-Status check(const AttentionCallOf<Real>& call, Operands& operands) {
-  if (Status status = check_shapes(call); !status.ok()) return status;
+Status check(const AttentionOptions& call, const Inputs& inputs, Operands& operands) {
+  if (Status status = check_shapes(call, inputs); !status.ok()) return status;
   if (Status status = check_options(call); !status.ok()) return status;
   if (Status status = check_positions(call); !status.ok()) return status;
   if (Status status = check_schemes(call, operands.axes); !status.ok()) return status;
-  return check_finite(call, operands);
+  return check_finite(call, inputs, operands);
+}
+
+template <class Real>
+Inputs inputs_of(const AttentionCallOf<Real>& call) {
+  return {call.q, call.k, call.v, call.sinks, call.mask.added, call.mask.seen, call.mask.shape};
 }
 
 }  // namespace
 
-Status check_operands(const AttentionCall& call, Operands& operands) { return check(call, operands); }
-Status check_operands(const AttentionCallOf<double>& call, Operands& operands) { return check(call, operands); }
+Status check_operands(const AttentionCall& call, Operands& operands) {
+  return check(call, inputs_of(call), operands);
+}
+
+Status check_operands(const AttentionCallOf<double>& call, Operands& operands) {
+  return check(call, inputs_of(call), operands);
+}
 
 }  // namespace posenc

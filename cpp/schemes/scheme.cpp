@@ -281,6 +281,22 @@ bool unit_steps(const double* positions, std::size_t count) {
   return true;
 }
 
+void Gradients::add(const char* name, int rank, const std::size_t* shape) {
+  Parameter& parameter = parameters.emplace_back();
+  parameter.name = name;
+  parameter.rank = rank;
+  std::size_t size = 1;
+  for (int axis = 0; axis < rank; ++axis) size *= parameter.shape[axis] = shape[axis];
+  parameter.gradient.resize(size);
+}
+
+double* Gradients::operator[](std::string_view name) {
+  for (Parameter& parameter : parameters) {
+    if (name == parameter.name) return parameter.gradient.data();
+  }
+  return nullptr;
+}
+
 Status Scheme::frequencies(double length, FrequencyReport& report) const {
   (void)length;
   (void)report;

@@ -212,6 +212,26 @@ struct Tile {
 // every difference of two such runs is exact in float64, which is what Tile::unit_step promises.
 bool unit_steps(const double* positions, std::size_t count);
 
+// ---------------------------------------------------------------- what learns
+
+// A parameter of a made scheme that learns, with the derivatives of a loss by its numbers.
+struct Parameter {
+  const char* name = "";  // of the param
+  int rank = 0;           // 0: one number
+  std::size_t shape[3] = {0, 0, 0};
+  std::vector<double> gradient;  // row-major; sums, from zero
+};
+
+// Those of one scheme: what its derivatives are added to.
+class Gradients {
+ public:
+  void add(const char* name, int rank = 0, const std::size_t* shape = nullptr);
+  // The sums of a parameter by its name, which must have been added.
+  double* operator[](std::string_view name);
+
+  std::vector<Parameter> parameters;
+};
+
 // ---------------------------------------------------------------- the four interfaces
 
 class Scheme {
@@ -223,6 +243,9 @@ class Scheme {
   virtual bool whole_offsets() const { return false; }  // refuses fractional offsets (`not-integer`)
   // Largest |key - query| along an axis that a table of offsets holds; farther ones are refused (`out-of-range`).
   virtual double reach([[maybe_unused]] int axis) const { return std::numeric_limits<double>::infinity(); }
+  // Adds those of its params that are flagged differentiable and in use, in their order, with their shapes as given
+  // (one number a head where a list was left out). Each must get its derivatives from the slot's own function.
+  virtual void declare([[maybe_unused]] Gradients& to) const {}
   // Frequencies as used for a sequence of `length` tokens; `unsupported` where the scheme has none.
   virtual Status frequencies(double length, FrequencyReport& report) const;
 
@@ -254,6 +277,7 @@ struct RotateCall {
   double origin = kNone; // a local() scheme takes its powers about this position; kNone: about 0, and none may be lost
   bool inverse = false;
   bool powers_apart = false;  // a scheme with powers(): turns only
+  bool transposed = false;  // R^T in place of R: takes the gradient of what R gave back to what it was given
 };
 
 // rotate: R(i) on q and k; the content score is <R(i) q_i, R(j) k_j>.
@@ -264,6 +288,10 @@ class Rotate : public Scheme {
                        float* y, std::size_t y_stride) const = 0;
   virtual Status apply(const RotateCall& call, const Positions& positions, const double* x, std::size_t x_stride,
                        double* y, std::size_t y_stride) const = 0;
+  // From y (T, d), what apply() gave, and dy, its gradient, adds to the gradients of the scheme's parameters.
+  virtual void differentiate([[maybe_unused]] const RotateCall& call, [[maybe_unused]] const Positions& positions,
+                             [[maybe_unused]] std::size_t d, [[maybe_unused]] const double* y,
+                             [[maybe_unused]] const double* dy, [[maybe_unused]] Gradients& to) const {}
   // True (xPos): magnitudes leave float32 far from the origin, so attention rotates anew per tile about its centre.
   virtual bool local() const { return false; }
   // A local() scheme that turns and then multiplies, each channel by a power: turned (width, kLanes) -> q the same,
@@ -280,7 +308,12 @@ class Rotate : public Scheme {
 class Bias : public Scheme {
  public:
   // Writes b of every pair of the tile: b[j * kLanes + l]. Zero biases are +0.
-  virtual void fill(const Tile& tile, float* b) const = 0;
+  virtual void values(const Tile& tile, double* b) const = 0;
+  // The same rounded once; a scheme may have a shorter way to the same bits.
+  virtual void fill(const Tile& tile, float* b) const;
+  // db (keys, kLanes), the gradient of each pair, 0 for those that do not count: adds to those of the parameters.
+  virtual void differentiate([[maybe_unused]] const Tile& tile, [[maybe_unused]] const double* db,
+                             [[maybe_unused]] Gradients& to) const {}
   // Row of the scheme's table for each pair, or nothing to say (relativeIndex()).
   virtual bool index([[maybe_unused]] const Tile& tile, [[maybe_unused]] bool raw,
                      [[maybe_unused]] std::int32_t* rows) const {
@@ -298,7 +331,10 @@ struct RelateTile : Tile {
   float scale = 1;
 };
 
-// relate: terms of the score that need q, k or the content, and the value side.
+class Meeting;  // schemes/relate/meeting.h
+
+// relate: terms of the score that need q, k or the content, and the value side. Said twice: by tiles in float32, which
+// is fast, and pair by pair in double, from which gradients come too.
 class Relate : public Scheme {
  public:
   // Floats of scratch kept per (head, all keys), filled once by prepare_keys; and per block of 8 queries.
@@ -330,6 +366,12 @@ class Relate : public Scheme {
     return false;
   }
   virtual bool causal_only() const { return false; }
+
+  // Says in the words of `meeting` what each pair of one query is made of. False: the scheme cannot, and attention in
+  // float64 and its gradient are `unsupported` with it.
+  virtual bool meet([[maybe_unused]] Meeting& meeting) const { return false; }
+  // Adds what meet() kept back for a head whose gradients are complete.
+  virtual void settle([[maybe_unused]] int head, [[maybe_unused]] Gradients& to) const {}
 };
 
 }  // namespace posenc

@@ -10,16 +10,20 @@ constexpr double kMaxTable = 268435456;  // numbers of a table that was not give
 
 }  // namespace
 
-Status Weights::take(const Spec& spec, const char* name, std::initializer_list<std::size_t> shape, bool by_head,
+Status Weights::take(const Spec& spec, const char* param, std::initializer_list<std::size_t> shape, bool by_head,
                      std::uint64_t stream, double std) {
-  const Table& table = spec.table(name);
+  const Table& table = spec.table(param);
+  name = param;
   if (table.omitted) return ok();
   const int rank = static_cast<int>(shape.size());
   double count = 1;
-  for (const std::size_t extent : shape) count *= static_cast<double>(extent);
+  for (const std::size_t extent : shape) {
+    count *= static_cast<double>(extent);
+    shape_[rank_++] = width = extent;
+  }
   if (!table.given) {
     if (count > kMaxTable) {
-      return spec.refuse(Code::kTooLarge, name, "a table of at most " + to_text(kMaxTable) + " numbers",
+      return spec.refuse(Code::kTooLarge, param, "a table of at most " + to_text(kMaxTable) + " numbers",
                          to_text(count));
     }
     size = static_cast<std::size_t>(count);
@@ -40,25 +44,31 @@ Status Weights::take(const Spec& spec, const char* name, std::initializer_list<s
   if (!fits) {
     std::string allowed = "of shape [" + text + "]";
     if (by_head) allowed += " or [heads, " + text + "]";
-    return spec.refuse(Code::kShapeMismatch, name, std::move(allowed), shape_text(table));
+    return spec.refuse(Code::kShapeMismatch, param, std::move(allowed), shape_text(table));
   }
   size = static_cast<std::size_t>(count);
   data = table.floats;
   heads = extra == 1 ? table.shape[0] : 0;
+  rank_ = table.rank;
+  for (int n = 0; n < rank_; ++n) shape_[n] = table.shape[n];
   return ok();
 }
 
-Status take_by_head(const Spec& spec, const char* name, std::size_t heads, double fallback,
-                    std::vector<double>& numbers) {
-  const Table& list = spec.table(name);
+void Weights::declare(Gradients& to) const {
+  if (data != nullptr) to.add(name, rank_, shape_);
+}
+
+Status ByHead::take(const Spec& spec, const char* param, std::size_t heads, double fallback) {
+  name = param;
+  const Table& list = spec.table(param);
   const std::size_t size = list.size();
   if (list.given && size != 1 && size != heads) {
-    return spec.refuse(Code::kShapeMismatch, name,
+    return spec.refuse(Code::kShapeMismatch, param,
                        "one number or as many as heads, " + to_text(static_cast<double>(heads)),
                        to_text(static_cast<double>(size)));
   }
-  numbers.assign(heads, list.given ? list.reals[0] : fallback);
-  if (list.given && size == heads) numbers.assign(list.reals, list.reals + heads);
+  numbers.assign(heads, fallback);
+  if (list.given) numbers.assign(list.reals, list.reals + size);
   return ok();
 }
 

@@ -13,6 +13,12 @@ struct Weights {
   const float* data = nullptr;  // null: omitted
   std::size_t heads = 0;        // 0: one table for all heads
   std::size_t size = 0;         // numbers of one table
+  const char* name = "";        // of the param
+
+  std::size_t width = 0;        // numbers of a row, along the last axis
+
+  // As one that learns, of the shape it was taken with; not where it is omitted.
+  void declare(Gradients& to) const;
 
   // Row-major, of one head.
   const float* of(int head) const { return heads == 0 ? data : data + static_cast<std::size_t>(head) * size; }
@@ -24,10 +30,23 @@ struct Weights {
 
  private:
   std::vector<float> own_;
+  int rank_ = 0;
+  std::size_t shape_[3] = {};
 };
 
-// A list of one number for all heads, or of one for each; `fallback` where it was not given.
-Status take_by_head(const Spec& spec, const char* name, std::size_t heads, double fallback,
-                    std::vector<double>& numbers);
+// A list of one number for all heads, or of one for each; `fallback` for each where it was not given.
+struct ByHead {
+  Status take(const Spec& spec, const char* name, std::size_t heads, double fallback);
+
+  double of(int head) const { return numbers[index(head)]; }
+  std::size_t index(int head) const { return numbers.size() == 1 ? 0 : static_cast<std::size_t>(head); }
+  void declare(Gradients& to) const {
+    const std::size_t size = numbers.size();
+    to.add(name, 1, &size);
+  }
+
+  const char* name = "";
+  std::vector<double> numbers;
+};
 
 }  // namespace posenc

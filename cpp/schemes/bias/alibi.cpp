@@ -27,7 +27,7 @@ namespace {
 constexpr Param kParams[] = {
     kHeads,
     {.name = "slopes", .kind = Kind::kList, .sentence = "Slope of each head, in place of the rule's.", .min = 0,
-     .max = 1048576, .shape = "[heads]"},
+     .max = 1048576, .shape = "[heads]", .differentiable = true},
     {.name = "rule", .kind = Kind::kChoice,
      .sentence = "Slopes where heads is no power of two: as the authors' code has them, or 2^(-8 (h + 1) / heads).",
      .fallback = 0, .choices = "press|geometric"},
@@ -68,9 +68,13 @@ class Alibi final : public OffsetBias {
   }
 
   int heads() const override { return static_cast<int>(slopes_.size()); }
+  void declare(Gradients& to) const override {
+    const std::size_t size = slopes_.size();
+    to.add("slopes", 1, &size);
+  }
 
  protected:
-  void evaluate(int head, const double* offsets, std::size_t count, float* b) const override {
+  void evaluate(int head, const double* offsets, std::size_t count, double* b) const override {
     const double m = slopes_[static_cast<std::size_t>(head)];
     if (symmetric_) {
       for (std::size_t n = 0; n < count; ++n) b[n] = penalty(m, offsets[n] < 0 ? -offsets[n] : offsets[n]);
@@ -78,10 +82,13 @@ class Alibi final : public OffsetBias {
       for (std::size_t n = 0; n < count; ++n) b[n] = penalty(m, offsets[n] < 0 ? -offsets[n] : 0.0);
     }
   }
+  void derive(int head, double offset, double db, Gradients& to) const override {
+    if (symmetric_ || offset < 0) to["slopes"][head] -= db * (offset < 0 ? -offset : offset);
+  }
 
  private:
   // +0 at distance 0: written as a sum, because g++ 12 takes 0.0 - |x| for -|x|.
-  static float penalty(double m, double distance) { return static_cast<float>(-(m * distance) + 0.0); }
+  static double penalty(double m, double distance) { return -(m * distance) + 0.0; }
 
   // Of 2^(-8 (h + 1) / n) for h = 0, step, 2 step, ..., `count` of them, each rounded once from 256 bits: powers of two
   // come out exact.

@@ -46,13 +46,18 @@ class Distance final : public OffsetBias {
   }
 
   int heads() const override { return heads_; }
+  void declare(Gradients& to) const override { to.add("tau"); }
 
  protected:
-  void evaluate(int, const double* offsets, std::size_t count, float* b) const override {
+  void evaluate(int, const double* offsets, std::size_t count, double* b) const override {
     for (std::size_t n = 0; n < count; ++n) {
       const double x = offsets[n] / tau_;
-      b[n] = static_cast<float>(-simd::log1p_double(x * x) + 0.0);
+      b[n] = -simd::log1p_double(x * x) + 0.0;
     }
+  }
+  void derive(int, double offset, double db, Gradients& to) const override {
+    const double x = offset / tau_;
+    *to["tau"] += db * (2 / tau_) * (x * x / (1 + x * x));
   }
 
  private:

@@ -9,6 +9,7 @@
 //   ahead     the distances of keys ahead are taken as distances, as the authors' code does for encoders.
 //   divisor   their code adds 1e-6 to it, which L > 0 makes needless, and starts with c = 0.1, L = 512 and 32 hidden
 //             units.
+//   gradient  a unit at its root counts as off, and a query at position L is measured against L.
 //   position  i is the query's position, so the bias is not shift-invariant beyond L.
 // Good at: length generalisation: under a causal mask the argument stays within [0, 1] at positions from 0, so that no
 // distance is ever new.
@@ -88,7 +89,7 @@ class Fire final : public Bias {
     fire->heads_ = static_cast<int>(heads);
     fire->c_ = spec.number("c");
     fire->threshold_ = spec.number("threshold");
-    Weights w1, b1, w2, b2;
+    Weights &w1 = fire->w1_, &b1 = fire->b1_, &w2 = fire->w2_, &b2 = fire->b2_;
     Status status = w1.take(spec, "w1", {hidden}, false, 0, 1);
     if (status.ok()) status = b1.take(spec, "b1", {hidden}, false, 1, 1);
     if (status.ok()) status = w2.take(spec, "w2", {heads, hidden}, false, 2, 1);
@@ -126,8 +127,13 @@ class Fire final : public Bias {
 
   int heads() const override { return heads_; }
 
+  void declare(Gradients& to) const override {
+    w1_.declare(to), b1_.declare(to), w2_.declare(to), b2_.declare(to);
+    to.add("c"), to.add("threshold");
+  }
+
   // b (keys, kLanes)
-  void fill(const Tile& tile, float* b) const override {
+  void values(const Tile& tile, double* b) const override {
     const Piece* pieces = pieces_.data() + static_cast<std::size_t>(tile.head) * (knots_.size() - 1);
     double unit[kLanes], line[kKeyBlock + kLanes - 1];
     for (int l = 0; l < kLanes; ++l) {
@@ -146,8 +152,36 @@ class Fire final : public Bias {
           while (from[0] > x) --from;
           piece = pieces[from - knots_.data()];
         }
-        b[j * kLanes + l] = static_cast<float>(piece.slope * x + piece.offset) + 0.0f;
+        b[j * kLanes + l] = piece.slope * x + piece.offset + 0.0;
       }
+    }
+  }
+
+  void differentiate(const Tile& tile, const double* db, Gradients& to) const override {
+    const std::size_t hidden = w1_.size, head = static_cast<std::size_t>(tile.head);
+    const float* weights = w2_.data + head * hidden;
+    double *w1 = to["w1"], *b1 = to["b1"], *w2 = to["w2"] + head * hidden, *b2 = to["b2"] + head;
+    for (int n = 0; n < tile.keys * kLanes; ++n) {
+      const double g = db[n];
+      if (g == 0) continue;
+      const int l = n % kLanes;
+      const double i = tile.query_positions[l], longest = i > threshold_ ? i : threshold_;
+      const double offset = tile.offset(n / kLanes, l), distance = offset < 0 ? -offset : offset;
+      const double divisor = simd::log1p_double(c_ * longest), x = psi(offset) / divisor;
+      double slope = 0;
+      for (std::size_t k = 0; k < hidden; ++k) {
+        const double unit = static_cast<double>(w1_.data[k]) * x + static_cast<double>(b1_.data[k]);
+        if (!(unit > 0)) continue;
+        const double weight = static_cast<double>(weights[k]);
+        w2[k] += g * unit;
+        w1[k] += g * weight * x;
+        b1[k] += g * weight;
+        slope += weight * static_cast<double>(w1_.data[k]);
+      }
+      *b2 += g;
+      const double dx = g * slope / divisor, rate = 1 + c_ * longest;
+      *to["c"] += dx * (distance / (1 + c_ * distance) - x * longest / rate);
+      if (!(i > threshold_)) *to["threshold"] -= dx * x * c_ / rate;
     }
   }
 
@@ -159,6 +193,7 @@ class Fire final : public Bias {
 
   int heads_ = 0;
   double c_ = 0, threshold_ = 0;
+  Weights w1_, b1_, w2_, b2_;
   std::vector<double> knots_;  // 0, the roots, infinity: piece n is for x from knot n to below knot n + 1
   std::vector<Piece> pieces_;  // (heads, knots - 1)
 };

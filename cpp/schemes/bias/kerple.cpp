@@ -60,10 +60,11 @@ class Kerple final : public OffsetBias {
     auto kerple = std::make_unique<Kerple>();
     kerple->power_ = spec.choice("kind") == 1;
     const auto heads = static_cast<std::size_t>(spec.integer("heads"));
-    Status status = take_by_head(spec, "r1", heads, 1, kerple->r1_);
-    if (status.ok()) status = take_by_head(spec, "r2", heads, 1, kerple->r2_);
+    kerple->heads_ = spec.integer("heads");
+    Status status = kerple->r1_.take(spec, "r1", heads, 1);
+    if (status.ok()) status = kerple->r2_.take(spec, "r2", heads, 1);
     if (!status.ok()) return status;
-    for (const double r2 : kerple->r2_) {
+    for (const double r2 : kerple->r2_.numbers) {
       if (kerple->power_ && r2 > 2) {
         return spec.refuse(Code::kOutOfRange, "r2", "at most 2 for the power kernel", to_text(r2));
       }
@@ -72,22 +73,30 @@ class Kerple final : public OffsetBias {
     return ok();
   }
 
-  int heads() const override { return static_cast<int>(r1_.size()); }
+  int heads() const override { return heads_; }
+  void declare(Gradients& to) const override { r1_.declare(to), r2_.declare(to); }
 
  protected:
-  void evaluate(int head, const double* offsets, std::size_t count, float* b) const override {
-    const double r1 = r1_[static_cast<std::size_t>(head)], r2 = r2_[static_cast<std::size_t>(head)];
-    for (std::size_t n = 0; n < count; ++n) {
-      const double d = offsets[n] < 0 ? -offsets[n] : offsets[n];
-      const double kernel =
-          power_ ? (d == 0 ? 0 : simd::exp_double(r2 * simd::log_double(d))) : simd::log1p_double(r2 * d);
-      b[n] = static_cast<float>(-(r1 * kernel) + 0.0);
-    }
+  void evaluate(int head, const double* offsets, std::size_t count, double* b) const override {
+    const double r1 = r1_.of(head), r2 = r2_.of(head);
+    for (std::size_t n = 0; n < count; ++n) b[n] = -(r1 * kernel(r2, offsets[n] < 0 ? -offsets[n] : offsets[n])) + 0.0;
+  }
+  void derive(int head, double offset, double db, Gradients& to) const override {
+    const double r1 = r1_.of(head), r2 = r2_.of(head), d = offset < 0 ? -offset : offset;
+    if (d == 0) return;
+    const double k = kernel(r2, d);
+    to["r1"][r1_.index(head)] -= db * k;
+    to["r2"][r2_.index(head)] -= db * r1 * (power_ ? k * simd::log_double(d) : d / (1 + r2 * d));
   }
 
  private:
+  double kernel(double r2, double d) const {
+    return power_ ? (d == 0 ? 0 : simd::exp_double(r2 * simd::log_double(d))) : simd::log1p_double(r2 * d);
+  }
+
+  int heads_ = 0;
   bool power_ = false;
-  std::vector<double> r1_, r2_;
+  ByHead r1_, r2_;
 };
 
 }  // namespace

@@ -56,7 +56,7 @@ class Sandwich final : public OffsetBias {
   int heads() const override { return heads_; }
 
  protected:
-  void evaluate(int head, const double* offsets, std::size_t count, float* b) const override {
+  void evaluate(int head, const double* offsets, std::size_t count, double* b) const override {
     const double ratio = 8.0 * (head + 1) / heads_;
     for (std::size_t n = 0; n < count; ++n) {
       const double distance = offsets[n] < 0 ? -offsets[n] : offsets[n];
@@ -68,7 +68,7 @@ class Sandwich final : public OffsetBias {
       } else {
         falls(distance, 1, &fall);
       }
-      b[n] = static_cast<float>(fall / ratio + 0.0);
+      b[n] = fall / ratio + 0.0;
     }
   }
 

@@ -58,7 +58,7 @@ class Swin final : public Bias {
     swin->reach_[0] = spec.integer("window") - 1;
     swin->reach_[1] = spec.integer("windowWidth") - 1;
     const auto rows = swin->rows(), heads = static_cast<std::size_t>(swin->heads_);
-    Weights table;
+    Weights& table = swin->table_;
     if (Status status = table.take(spec, "table", {rows, heads}, false, 0, 0.02); !status.ok()) return status;
     swin->by_head_.resize(heads * rows);
     for (std::size_t n = 0; n < heads * rows; ++n) swin->by_head_[n % heads * rows + n / heads] = table.data[n];
@@ -70,13 +70,22 @@ class Swin final : public Bias {
   int axes() const override { return 2; }
   bool whole_offsets() const override { return true; }
   double reach(int axis) const override { return reach_[axis]; }
+  void declare(Gradients& to) const override { table_.declare(to); }
 
   // b (keys, kLanes)
-  void fill(const Tile& tile, float* b) const override {
+  void values(const Tile& tile, double* b) const override {
     const float* table = by_head_.data() + static_cast<std::size_t>(tile.head) * rows();
     each_row(tile, [=](int pair, int row) {
-      b[pair] = row < 0 ? std::numeric_limits<float>::quiet_NaN() : table[row] + 0.0f;
+      b[pair] = row < 0 ? std::numeric_limits<double>::quiet_NaN() : table[row] + 0.0;
     });
+  }
+  void differentiate(const Tile& tile, const double* db, Gradients& to) const override {
+    double* table = to["table"] + tile.head;
+    std::int32_t rows[kKeyBlock * kLanes];
+    index(tile, false, rows);
+    for (int n = 0; n < tile.keys * kLanes; ++n) {
+      if (db[n] != 0) table[rows[n] * heads_] += db[n];
+    }
   }
   bool index(const Tile& tile, bool, std::int32_t* rows) const override {
     each_row(tile, [rows](int pair, int row) { rows[pair] = row; });
@@ -115,6 +124,7 @@ class Swin final : public Bias {
 
   int heads_ = 0;
   int reach_[2] = {0, 0};
+  Weights table_;
   std::vector<float> by_head_;  // (heads, rows)
 };
 

@@ -83,6 +83,7 @@ class T5 final : public OffsetBias {
   }
 
   int heads() const override { return heads_; }
+  void declare(Gradients& to) const override { weights_.declare(to); }
   bool whole_offsets() const override { return true; }
   bool index(const Tile& tile, bool raw, std::int32_t* rows) const override {
     if (raw) {
@@ -94,8 +95,11 @@ class T5 final : public OffsetBias {
   }
 
  protected:
-  void evaluate(int head, const double* offsets, std::size_t count, float* b) const override {
+  void evaluate(int head, const double* offsets, std::size_t count, double* b) const override {
     for (std::size_t n = 0; n < count; ++n) b[n] = weights_.data[bucket(offsets[n]) * heads_ + head];
+  }
+  void derive(int head, double offset, double db, Gradients& to) const override {
+    to["weights"][bucket(offset) * heads_ + head] += db;
   }
 
  private:

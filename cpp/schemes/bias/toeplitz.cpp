@@ -45,6 +45,7 @@ class Toeplitz final : public OffsetBias {
   }
 
   int heads() const override { return static_cast<int>(values_.shape[0]); }
+  void declare(Gradients& to) const override { to.add("values", 2, values_.shape); }
   bool whole_offsets() const override { return true; }
   double reach(int) const override { return static_cast<double>(values_.shape[1] / 2); }
   bool index(const Tile& tile, bool raw, std::int32_t* rows) const override {
@@ -54,15 +55,18 @@ class Toeplitz final : public OffsetBias {
   }
 
  protected:
-  void evaluate(int head, const double* offsets, std::size_t count, float* b) const override {
+  void evaluate(int head, const double* offsets, std::size_t count, double* b) const override {
     const double middle = reach(0);
     const float* values = values_.floats + static_cast<std::size_t>(head) * values_.shape[1];
     for (std::size_t n = 0; n < count; ++n) {
       const double at = offsets[n] + middle;
       // Beyond the table only in lanes that nobody reads.
-      b[n] = at >= 0 && at <= 2 * middle ? values[static_cast<std::size_t>(at)] + 0.0f
-                                         : std::numeric_limits<float>::quiet_NaN();
+      b[n] = at >= 0 && at <= 2 * middle ? values[static_cast<std::size_t>(at)] + 0.0
+                                         : std::numeric_limits<double>::quiet_NaN();
     }
+  }
+  void derive(int head, double offset, double db, Gradients& to) const override {
+    to["values"][static_cast<std::size_t>(head) * values_.shape[1] + static_cast<std::size_t>(offset + reach(0))] += db;
   }
 
  private:

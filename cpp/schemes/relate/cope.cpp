@@ -9,12 +9,14 @@
 //           scaled queries; masked keys count nothing.
 //   term    is not scaled again.
 //   counts  P = maxPosition rows, the last one for every larger count.
+//   slopes  at a whole count that of larger ones, from P - 1 on none.
 //   table   one for all heads as in the paper, or one for each.
 // Good at: counting words or sentences rather than tokens.
 // Fails: needs the scores before the positions, and keys from last to first: causal attention only.
 #include "kernels/lane_rows.h"
 #include "schemes/params.h"
 #include "schemes/registry.h"
+#include "schemes/relate/meeting.h"
 #include "schemes/weights.h"
 #include "simd/math.h"
 
@@ -58,6 +60,7 @@ class Cope final : public Relate {
   int width() const override { return static_cast<int>(dim_); }
   bool descending() const override { return true; }
   bool causal_only() const override { return true; }
+  void declare(Gradients& to) const override { table_.declare(to); }
   // q . e (rows, kLanes), then the count so far (kLanes) and what its rounding took (kLanes)
   std::size_t query_state_size() const override { return (rows_ + 2) * kLanes; }
 
@@ -88,6 +91,31 @@ class Cope final : public Relate {
         }
       }
     }
+  }
+
+  bool meet(Meeting& meeting) const override {
+    if (!meeting.scoring()) return true;
+    const bool back = meeting.reading == Meeting::Reading::kScoresBack;
+    const auto gate = [&](std::size_t j) { return 1 / (1 + simd::exp_double(-meeting.content[j])); };
+    std::vector<double> slopes(back ? meeting.keys : 0);  // of the scores by the counts
+    const double last = static_cast<double>(rows_ - 1);
+    double count = 0;
+    for (std::size_t j = meeting.keys; j-- > 0;) {
+      if (meeting.visible[j] != 0) count += gate(j);
+      const double place = last < count ? last : count;
+      const auto low = static_cast<std::size_t>(place);
+      const double share = place - static_cast<double>(low);
+      const double below = meeting.add(j, 1 - share, meeting.query(), meeting.row(table_, low));
+      if (!(place < last)) continue;
+      const double above = meeting.add(j, share, meeting.query(), meeting.row(table_, low + 1));
+      if (back) slopes[j] = meeting.upstream(j) * (above - below);
+    }
+    double sum = 0;  // a gate counts for its own key and all before it
+    for (std::size_t j = 0; back && j < meeting.keys; ++j) {
+      sum += slopes[j];
+      if (meeting.visible[j] != 0) meeting.content_gradient[j] += sum * gate(j) * (1 - gate(j));
+    }
+    return true;
   }
 
  private:

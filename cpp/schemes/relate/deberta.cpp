@@ -21,6 +21,7 @@
 #include "schemes/offsets.h"
 #include "schemes/params.h"
 #include "schemes/registry.h"
+#include "schemes/relate/meeting.h"
 #include "schemes/weights.h"
 
 namespace posenc {
@@ -103,6 +104,7 @@ class Deberta final : public Relate {
   int heads() const override { return heads_; }
   int width() const override { return static_cast<int>(dim_); }
   bool whole_offsets() const override { return true; }
+  void declare(Gradients& to) const override { keys_.declare(to), queries_.declare(to); }
   // q . K^r scaled (rows, kLanes)
   std::size_t query_state_size() const override { return keys_.data == nullptr ? 0 : rows() * kLanes; }
   // k . Q^r, eight keys at a time: (ceil(keys / 8), rows, 8)
@@ -144,6 +146,21 @@ class Deberta final : public Relate {
       const std::int32_t distance = bucket(-offset);
       return raw ? distance : row_of(distance);
     });
+    return true;
+  }
+
+  bool meet(Meeting& meeting) const override {
+    const std::size_t first = static_cast<std::size_t>(meeting.head) * rows();
+    const auto row = [&](const Weights& table, std::int32_t distance) {
+      return meeting.row(table, first + static_cast<std::size_t>(row_of(distance)));
+    };
+    for (std::size_t j = 0; j < meeting.keys; ++j) {
+      const std::int32_t distance = bucket(-meeting.offset(j));
+      if (keys_.data != nullptr) meeting.add(j, meeting.scale, meeting.query(), row(keys_, distance));
+      if (queries_.data != nullptr) {
+        meeting.add(j, meeting.scale, meeting.key(j), row(queries_, mirrored_ ? -distance : distance));
+      }
+    }
     return true;
   }
 

@@ -16,6 +16,7 @@
 #include "schemes/offsets.h"
 #include "schemes/params.h"
 #include "schemes/registry.h"
+#include "schemes/relate/meeting.h"
 #include "schemes/weights.h"
 #include "simd/f32x4.h"
 
@@ -65,6 +66,7 @@ class Shaw final : public Relate {
   int width() const override { return dim_; }
   int value_width() const override { return values_.data == nullptr ? 0 : static_cast<int>(value_dim_); }
   bool whole_offsets() const override { return true; }
+  void declare(Gradients& to) const override { keys_.declare(to), values_.declare(to); }
   // state: q . a^K scaled (R, kLanes), then the weight that fell to each row (R, kLanes)
   std::size_t query_state_size() const override { return 2 * rows() * kLanes; }
 
@@ -133,8 +135,21 @@ class Shaw final : public Relate {
     return true;
   }
 
+  bool meet(Meeting& meeting) const override {
+    for (std::size_t j = 0; j < meeting.keys; ++j) {
+      const auto row = static_cast<std::size_t>(row_of(meeting.offset(j)));
+      if (keys_.data != nullptr) meeting.add(j, meeting.scale, meeting.query(), meeting.row(keys_, row));
+      if (values_.data != nullptr) meeting.mix(j, meeting.row(values_, row));
+    }
+    return true;
+  }
+
  private:
   std::size_t rows() const { return 2 * static_cast<std::size_t>(clip_) + 1; }
+
+  std::int32_t row_of(double offset) const {
+    return static_cast<std::int32_t>(clamp_offset(offset, -clip_, clip_)) + clip_;
+  }
 
   // visit(j, rows (kLanes), whether all lanes have the same row) for every key of the tile, upwards
   template <class Visit>
@@ -149,13 +164,9 @@ class Shaw final : public Relate {
           visit(j, rows, true);
           continue;
         }
-        for (int l = 0; l < kLanes; ++l) {
-          rows[l] = static_cast<std::int32_t>(clamp_offset(nearest - l, -clip_, clip_)) + clip_;
-        }
+        for (int l = 0; l < kLanes; ++l) rows[l] = row_of(nearest - l);
       } else {
-        for (int l = 0; l < kLanes; ++l) {
-          rows[l] = static_cast<std::int32_t>(clamp_offset(tile.offset(j, l), -clip_, clip_)) + clip_;
-        }
+        for (int l = 0; l < kLanes; ++l) rows[l] = row_of(tile.offset(j, l));
       }
       visit(j, rows, false);
     }

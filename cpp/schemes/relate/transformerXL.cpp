@@ -21,7 +21,9 @@
 #include "schemes/offsets.h"
 #include "schemes/params.h"
 #include "schemes/registry.h"
+#include "schemes/relate/meeting.h"
 #include "schemes/weights.h"
+#include "simd/math.h"
 
 namespace posenc {
 
@@ -77,6 +79,7 @@ class TransformerXL final : public Relate {
 
   int heads() const override { return heads_; }
   int width() const override { return static_cast<int>(dim_); }
+  void declare(Gradients& to) const override { u_.declare(to), v_.declare(to), wr_.declare(to); }
   std::size_t key_state_size(std::size_t keys) const override { return keys; }  // u . k_j
   std::size_t query_state_size() const override { return dim_ * kLanes; }       // q + v (dim, kLanes)
 
@@ -129,15 +132,83 @@ class TransformerXL final : public Relate {
     }
   }
 
+  bool meet(Meeting& meeting) const override {
+    if (!meeting.scoring()) return true;
+    const auto head = static_cast<std::size_t>(meeting.head);
+    const Meeting::Vector q = meeting.query(), u = meeting.row(u_, head), v = meeting.row(v_, head);
+    for (std::size_t j = 0; j < meeting.keys; ++j) {
+      if (meeting.wanted[j] == 0) continue;
+      double* r = exact_row(meeting.head, -meeting.offset(j), meeting.gradients);
+      const Meeting::Vector met{r, nullptr, meeting.gradients == nullptr ? nullptr : r + dim_};
+      meeting.add(j, meeting.scale, meeting.key(j), u);
+      meeting.add(j, meeting.scale, q, met);
+      meeting.add(j, meeting.scale, v, met);
+    }
+    return true;
+  }
+
+  void settle(int head, Gradients& to) const override {
+    for (std::size_t at = 0; at < held_.size(); ++at) pay(at, head, to);
+  }
+
  private:
+  // In double: r_h of a distance, and behind it the gradient that it has gathered for `wr`, which is passed on when the
+  // row makes way for another one and when all is settled.
+  double* exact_row(int head, double distance, Gradients* to) const {
+    if (head != held_for_) {
+      held_.resize(kHeld);
+      exact_.resize(kHeld * 2 * dim_);
+      for (double& held : held_) held = kNone;
+      held_for_ = head;
+    }
+    const std::size_t at = (whole(distance) ? static_cast<std::uint64_t>(static_cast<std::int64_t>(distance))
+                                            : simd::bits_of(distance) * 0x9e3779b97f4a7c15u >> 40) % kHeld;
+    double* r = exact_.data() + at * 2 * dim_;
+    if (held_[at] == distance) return r;
+    if (to != nullptr) pay(at, head, *to);
+    held_[at] = distance;
+    const double* wave = exact_sinusoid(distance);
+    const float* w = wr_.data + static_cast<std::size_t>(head) * dim_;
+    for (std::size_t c = 0; c < dim_; ++c) r[c] = r[dim_ + c] = 0;
+    for (std::size_t m = 0; m < model_; ++m, w += wr_.width) {
+      for (std::size_t c = 0; c < dim_; ++c) r[c] += wave[m] * static_cast<double>(w[c]);
+    }
+    return r;
+  }
+
+  void pay(std::size_t at, int head, Gradients& to) const {
+    double* gathered = exact_.data() + at * 2 * dim_ + dim_;
+    bool any = false;
+    for (std::size_t c = 0; c < dim_; ++c) any = any || gathered[c] != 0;
+    if (!any) return;
+    const double* wave = exact_sinusoid(held_[at]);
+    double* w = to["wr"] + static_cast<std::size_t>(head) * dim_;
+    for (std::size_t m = 0; m < model_; ++m, w += wr_.width) {
+      for (std::size_t c = 0; c < dim_; ++c) w[c] += wave[m] * gathered[c];
+    }
+    for (std::size_t c = 0; c < dim_; ++c) gathered[c] = 0;
+  }
+
+  // (model)
+  const double* exact_sinusoid(double distance) const {
+    wave_.resize(model_);
+    fill_sin_cos(*frequencies_, {&distance, 1},
+                 SinCosTable<double>::half(wave_.data(), model_, model_, PairOrder::kSinCos));
+    return wave_.data();
+  }
+
+  static bool whole(double distance) {
+    const double magnitude = distance < 0 ? -distance : distance;
+    return !(magnitude < 4503599627370496.0) || (magnitude + 4503599627370496.0) - 4503599627370496.0 == magnitude;
+  }
+
   // r_h of a distance and, where it is whole, of `left` in all from there on.
   const float* rows_of(int head, double distance, int& left) const {
     if (head != made_for_) {
       rows_.forget();
       made_for_ = head;
     }
-    const double magnitude = distance < 0 ? -distance : distance;
-    if (magnitude < 4503599627370496.0 && (magnitude + 4503599627370496.0) - 4503599627370496.0 != magnitude) {
+    if (!whole(distance)) {
       left = 1;
       single_.resize(dim_);
       make_rows(head, distance, 1, single_.data());
@@ -176,6 +247,12 @@ class TransformerXL final : public Relate {
   mutable OffsetRows<float> rows_;
   mutable int made_for_ = -1;
   mutable std::vector<float> single_;
+
+  static constexpr std::size_t kHeld = 2048;  // rows of exact_row(), each in the place of its distance
+  mutable int held_for_ = -1;
+  mutable std::vector<double> held_;   // the distance of each; NaN: none
+  mutable std::vector<double> exact_;  // (kHeld, 2, dim)
+  mutable std::vector<double> wave_;
 };
 
 }  // namespace

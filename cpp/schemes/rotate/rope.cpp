@@ -11,6 +11,7 @@
 //              GPT-NeoX, GLM, Phi); the rest pass unchanged.
 //   base       rope_theta in configs. Published sums of a rotated tensor hold for the base they were made with:
 //              torchtune's for Llama 3.1 is that of 10000, not of the model's 500000.
+//   gradient   by `frequencies`, before scaling, given or not; at the ends of llama3's ramp that of the side beyond.
 //   radix      pair i as a digit: its wavelength is base^(2/d) times that of the pair before.
 // Also: scaling.cpp
 // Good at: relative position inside the content score, with no parameter, in any attention kernel.
@@ -36,6 +37,7 @@ constexpr Param kOwnParams[] = {
      .min = -1e12,
      .max = 1e12,
      .shape = "[rotaryDim / 2]",
+     .differentiable = true,
      .shown_min = 0,
      .shown_max = 1},
 };
@@ -82,6 +84,24 @@ class Rope final : public TurnedPairs {
   Status frequencies(double length, FrequencyReport& report) const override {
     report = scaling_.at(length).report;
     return ok();
+  }
+
+  // Where a rule of scaling works on the base there is no list that could learn.
+  void declare(Gradients& to) const override {
+    if (!scaling_.by_base()) to.add("frequencies", 1, &pairs_);
+  }
+  void differentiate(const RotateCall& call, const Positions& positions, std::size_t d, const double* y,
+                     const double* dy, Gradients& to) const override {
+    const Turning& turning = scaling_.at(call.length);
+    const bool half = layout_ == PairLayout::kHalf;
+    for (std::size_t i = 0; i < turning.rates.size(); ++i) {
+      const std::size_t a = half ? i : 2 * i, b = half ? i + pairs_ : a + 1;
+      double sum = 0;
+      for (std::size_t t = 0; t < positions.count; ++t) {
+        sum += positions.data[t] * (y[t * d + a] * dy[t * d + b] - y[t * d + b] * dy[t * d + a]);
+      }
+      to["frequencies"][i] += turning.rates[i] * sum;
+    }
   }
 
  private:

@@ -78,14 +78,13 @@ Status Scaling::make(const Spec& spec, const Unscaled& unscaled, Scaling& scalin
     const std::string name = std::string("\"") + kNames[rule] + "\"";
     return spec.refuse(code, "scaling.type", "another than " + name + " where " + why, name);
   };
-  const bool by_base = (rule >= kNtk && rule <= kYarn) || rule == kProportional;
-  if (by_base && !unscaled.list.empty()) {
+  scaling.rule_ = rule;
+  if (scaling.by_base() && !unscaled.list.empty()) {
     return refuse_type(Code::kUnsupported, "frequencies are given: it works on the base");
   }
   if (rule >= kNtk && rule <= kQwen && unscaled.dim < 4) {
     return refuse_type(Code::kOutOfRange, "fewer than 4 columns turn: it divides by their number less 2");
   }
-  scaling.rule_ = rule;
   scaling.unscaled_ = unscaled;
   if (spec.has("scaling.factor")) scaling.factor_ = spec.number("scaling.factor");
   scaling.attention_factor_ = attention_factor(spec);
@@ -170,6 +169,8 @@ Status Scaling::make(const Spec& spec, const Unscaled& unscaled, Scaling& scalin
   return ok();
 }
 
+bool Scaling::by_base() const { return (rule_ >= kNtk && rule_ <= kYarn) || rule_ == kProportional; }
+
 // The number that the frequencies depend on: what multiplies the base to the power d/(d - 2); 1 short and 2 long.
 double Scaling::stretch(double length) const {
   const double over = length > trained_ ? length / trained_ : 1;
@@ -208,6 +209,7 @@ void Scaling::settle(double stretch, Turning& turning) const {
   const std::size_t pairs = unscaled_.pairs();
   std::vector<Band> bands(pairs, Band::kKept);
   double base = unscaled_.base, low = kNone, high = kNone;
+  turning.rates.assign(by_base() ? 0 : pairs, 1);
   if (rule_ == kNoRule || (rule_ >= kNtk && rule_ <= kQwen && stretch == 1)) {
     turning.frequencies =
         unscaled_.list.empty() ? Frequencies::power_law(base, unscaled_.dim, pairs) : Frequencies::list(unscaled_.list);
@@ -266,17 +268,24 @@ void Scaling::settle(double stretch, Turning& turning) const {
         omega = MultiFloat();
       }
       if (rule_ == kLongrope) {
-        omega = omega / MultiFloat((stretch == 1 ? short_ : long_)[i]);
+        const double divisor = (stretch == 1 ? short_ : long_)[i];
+        omega = omega / MultiFloat(divisor);
+        turning.rates[i] = 1 / divisor;
         bands[i] = Band::kScaled;
       } else if (!(MultiFloat() < climbed)) {
         continue;
       } else if (!(climbed < width)) {
         if (rule_ != kProportional || factor_ > 1 || omega.is_zero()) bands[i] = Band::kScaled;
         omega = omega / factor;
+        if (!turning.rates.empty()) turning.rates[i] = 1 / factor_;
       } else {
         const MultiFloat ramp = climbed / width;
         omega = omega * (one - ramp) + omega / factor * ramp;
         bands[i] = Band::kRamped;
+        if (rule_ == kLlama3) {  // the ramp moves with the frequency
+          const double down = ramp.to_double(), turns = fast_ / (fast_ - slow_) - down;
+          turning.rates[i] = (1 - down) + down / factor_ + (1 - 1 / factor_) * turns;
+        }
       }
     }
     turning.frequencies = Frequencies::angular(omegas);

@@ -206,6 +206,7 @@ struct Unscaled {
 struct Turning {
   Frequencies::Pointer frequencies;
   FrequencyReport report;  // its attention factor multiplies the cosines and sines, so queries and keys
+  std::vector<double> rates;  // derivative of each frequency by what it was before the rule; none where by_base()
 };
 
 // The rule a spec asks for, ready to use. Errors: a width, a base or a list the rule cannot work with.
@@ -215,6 +216,9 @@ class Scaling {
 
   // `length` counts the tokens of the sequence; 0: no longer than was trained. What the last lengths gave is kept.
   const Turning& at(double length) const;
+
+  // The rule works on the base: then no list of frequencies may be given, nor learn.
+  bool by_base() const;
 
   static bool length_matters(const Spec& spec);      // dynamic, qwen, longrope
   static double attention_factor(const Spec& spec);  // what queries and keys are multiplied by

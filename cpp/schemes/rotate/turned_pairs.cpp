@@ -83,7 +83,7 @@ Status TurnedPairs::turn(const RotateCall& call, const Positions& positions, con
   rotation.layout = layout_;
   rotation.width = static_cast<std::size_t>(dim_);
   rotation.pairs = rotation.table_stride = pairs_;
-  rotation.inverse = call.inverse;
+  rotation.inverse = call.inverse || call.transposed;
   for (std::size_t t = 0; t < positions.count; t += kRows) {
     rotation.tokens = positions.count - t < kRows ? positions.count - t : kRows;
     const auto& table = tables.of(parts, pairs_, call.inverse ? 1 / factor : factor, positions, t, rotation.tokens);

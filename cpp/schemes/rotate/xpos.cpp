@@ -142,7 +142,7 @@ class Xpos final : public Rotate {
     rotation.layout = layout_;
     rotation.width = static_cast<std::size_t>(dim_);
     rotation.pairs = rotation.table_stride = pairs;
-    rotation.inverse = call.inverse;
+    rotation.inverse = call.inverse || call.transposed;
     rotation.cos = cos_table.data();
     rotation.sin = sin_table.data();
     for (std::size_t t = 0; t < positions.count; t += kRows) {

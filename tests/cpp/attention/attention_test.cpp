@@ -437,10 +437,10 @@ TEST_CASE("memory grows with the tokens, not with their square") {
   class Watch : public DistanceBias {
    public:
     mutable std::size_t most = 0;
-    void fill(const posenc::Tile& tile, float* b) const override {
+    void values(const posenc::Tile& tile, double* b) const override {
       const struct mallinfo2 info = mallinfo2();
       most = std::max(most, info.uordblks + info.hblkhd);
-      DistanceBias::fill(tile, b);
+      DistanceBias::values(tile, b);
     }
   };
   Watch watch;

@@ -92,13 +92,16 @@ class TestRotate : public Rotate {
 class TestBias : public Bias {
  public:
   explicit TestBias(float (*formula)(double query, double key)) : formula_(formula) {}
-  void fill(const Tile& tile, float* b) const override {
+  void values(const Tile& tile, double* b) const override { put(tile, b); }
+  void fill(const Tile& tile, float* b) const override { put(tile, b); }  // -0 as it is
+
+ private:
+  template <class Real>
+  void put(const Tile& tile, Real* b) const {
     for (int j = 0; j < tile.keys; ++j) {
       for (int l = 0; l < kLanes; ++l) b[j * kLanes + l] = formula_(tile.query_positions[l], tile.key_positions[j]);
     }
   }
-
- private:
   float (*formula_)(double, double);
 };
 
@@ -160,11 +163,11 @@ constexpr Param kSignParam[] = {
 class Leaning : public Bias {
  public:
   Leaning(bool mirrored, double slope) : mirrored_(mirrored), slope_(slope) {}
-  void fill(const Tile& tile, float* b) const override {
+  void values(const Tile& tile, double* b) const override {
     for (int j = 0; j < tile.keys; ++j) {
       for (int l = 0; l < kLanes; ++l) {
         const double offset = tile.offset(j, l), lean = mirrored_ ? std::fabs(offset) : offset;
-        b[j * kLanes + l] = static_cast<float>(-slope_ * lean) + 0.0f;
+        b[j * kLanes + l] = -slope_ * lean + 0.0;
       }
     }
   }

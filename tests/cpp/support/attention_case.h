@@ -67,13 +67,12 @@ class AttentionCase {
   std::size_t cells() const { return shape.batch * shape.heads * shape.queries * shape.keys; }
   std::size_t rows() const { return shape.batch * shape.heads * shape.queries; }
 
-  posenc::Status run(bool with_weights = false, bool with_trace = false) {
+  // Points the call to the arrays, but for the results.
+  void connect() {
     call.batch = shape.batch, call.heads = shape.heads, call.kv_heads = shape.kv_heads;
     call.queries = shape.queries, call.keys = shape.keys;
     call.width = shape.width, call.value_width = shape.value_width;
     call.q = q.data(), call.k = k.data(), call.v = v.data();
-    out.assign(rows() * shape.value_width, kUnwritten), lse.assign(rows(), kUnwritten);
-    call.out = out.data(), call.lse = lse.data();
     if (query_positions.empty()) query_positions = run_of(0, shape.queries);
     if (key_positions.empty()) key_positions = run_of(0, shape.keys);
     call.query_positions = {query_positions.data(), shape.queries,
@@ -88,6 +87,12 @@ class AttentionCase {
     call.mask.seen = mask_seen.empty() ? nullptr : mask_seen.data();
     call.mask.added = mask_added.empty() ? nullptr : mask_added.data();
     call.sinks = sinks.empty() ? nullptr : sinks.data();
+  }
+
+  posenc::Status run(bool with_weights = false, bool with_trace = false) {
+    connect();
+    out.assign(rows() * shape.value_width, kUnwritten), lse.assign(rows(), kUnwritten);
+    call.out = out.data(), call.lse = lse.data();
     call.weights = nullptr, call.trace = {};
     if (with_weights) {
       weights.assign(cells(), kUnwritten);

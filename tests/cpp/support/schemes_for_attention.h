@@ -19,12 +19,12 @@ class DistanceBias : public posenc::Bias {
   int axes() const override { return axis_count; }
   bool whole_offsets() const override { return whole; }
   static double at(std::size_t head, double offset) { return -static_cast<double>(head + 1) / 16 * std::abs(offset); }
-  void fill(const posenc::Tile& tile, float* b) const override {
+  void values(const posenc::Tile& tile, double* b) const override {
     for (int j = 0; j < tile.keys; ++j) {
       for (int l = 0; l < posenc::kLanes; ++l) {
         double distance = 0;
         for (int a = 0; a < axis_count; ++a) distance += std::abs(tile.offset(j, l, a));
-        b[j * posenc::kLanes + l] = static_cast<float>(at(static_cast<std::size_t>(tile.head), distance));
+        b[j * posenc::kLanes + l] = at(static_cast<std::size_t>(tile.head), distance);
       }
     }
   }
