@@ -20,6 +20,7 @@ const kVersion = JSON.parse(readFileSync(join(kRoot, "package.json"), "utf8")).v
 // The modules of web/modules.cmake, by what they are called in the package.
 const kParts = [
   { from: "posenc_simd", to: "posenc" },
+  { from: "posenc_exact", to: "posenc-exact" },
   { from: "posenc_analysis", to: "posenc-analysis" },
 ];
 const kTarget = ["es2022", "chrome94", "firefox93", "safari16.4"];

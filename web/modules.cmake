@@ -1,10 +1,15 @@
-# The modules that ship, from the same sources: posenc_simd.wasm and posenc_analysis.wasm (SIMD128; web/src/module.ts is
-# all their glue), or one posenc_js.mjs (plain JavaScript, every part) when scalar. web/build.mjs minifies and bundles
-# them.
+# The modules that ship, from the same sources: posenc_simd.wasm, posenc_exact.wasm and posenc_analysis.wasm (SIMD128;
+# web/src/module.ts is all their glue), or one posenc_js.mjs (plain JavaScript, every part) when scalar. web/build.mjs
+# minifies and bundles them.
 target_compile_options(posenc_flags INTERFACE -fno-exceptions -fno-rtti -fvisibility=hidden -DNDEBUG)
 if(NOT POSENC_SCALAR)
   # Pages hold the descriptors' prose in schemes.gen.ts already, which the build takes from the other module.
   target_compile_definitions(posenc_flags INTERFACE POSENC_BARE)
+  # Optimised as a whole: what a scheme says for another module's calls is dropped where nothing calls it, though it
+  # stands in the tables of virtual functions.
+  set(whole_program -flto -fwhole-program-vtables -fvirtual-function-elimination)
+  target_compile_options(posenc_flags INTERFACE ${whole_program})
+  target_link_options(posenc_flags INTERFACE -flto)
 endif()
 
 # A module of the parts of cpp/bindings/calls.def that follow its name.
@@ -40,8 +45,9 @@ function(posenc_module module)
 endfunction()
 
 if(POSENC_SCALAR)
-  posenc_module(posenc_js core analysis)
+  posenc_module(posenc_js core exact analysis)
 else()
   posenc_module(posenc_simd core)
+  posenc_module(posenc_exact exact)
   posenc_module(posenc_analysis analysis)
 endif()

@@ -230,6 +230,7 @@ describe("TypeScript", () => {
         target.startsWith("web/src/") ||
         (path === "web/src/module.ts" && target.startsWith("build/wasm/")) ||
         (path === "web/src/analysis-part.ts" && target === "build/wasm/posenc-analysis_bytes.mjs") ||
+        (path === "web/src/exact-part.ts" && target === "build/wasm/posenc-exact_bytes.mjs") ||
         // The text that a worker is made from.
         (path === "web/src/worker/threads.ts" && target === "build/worker/thread_text.mjs") ||
         (path === "web/src/onnx-proto.ts" && target === "pbf") ||

@@ -31,7 +31,7 @@ describe("unpackLzma", () => {
     same(far);
   });
 
-  it.each(["posenc", "posenc-analysis"])("undoes %s.wasm, as it ships", async (name) => {
+  it.each(["posenc", "posenc-exact", "posenc-analysis"])("undoes %s.wasm, as it ships", async (name) => {
     const { bytes } = (await import(`../../build/wasm/${name}_bytes.mjs`)) as { bytes: string };
     const module = readFileSync(join(import.meta.dirname, `../../build/wasm/${name}.wasm`));
     expect(Buffer.compare(joinModule(unpackLzma(Buffer.from(bytes, "base64"))), module)).toBe(0);

@@ -107,6 +107,7 @@ describe("what is packed", () => {
         "worker-thread.js",
         "posenc.wasm",
         "posenc-analysis.wasm",
+        "posenc-exact.wasm",
         "--format",
         "ascii",
         "--no-color",

@@ -1,16 +1,17 @@
 // Attention over all four slots.
 import { printedShape, refuse, refuseMissing, refusal, verbatim } from "./error.js";
-import { type FieldValue, Frame, type Place } from "./module.js";
+import { type FieldValue, Frame, type Place, exactFrame } from "./module.js";
 import { readFinite, readFlag, readMask, readOptions, readPositive, readWhole } from "./options.js";
 import { type Positions, type PositionsLike, countUp, readOrder, readPositions } from "./positions.js";
 import { type BiasScheme, type RelateScheme, type RotateScheme, readSchemes } from "./scheme.js";
 import {
+  type NumberArray,
   type ReadArray,
   Tensor,
   type TensorLike,
   allowedSize,
   asFloat32,
-  float32Tensor,
+  asFloat64,
   product,
   readArray,
   readNumbers,
@@ -74,8 +75,13 @@ export interface AttentionOptions {
   readonly trace?: boolean;
   /** Lets NaN and Infinity through to where they are visible; they are `not-finite` otherwise. */
   readonly allowNonFinite?: boolean;
-  /** Receives `out`: a Float32Array or tensor of its size. */
-  readonly out?: Float32Array | Tensor;
+  /**
+   * `"float64"`: everything in float64, to about 1e-13, by a plain way that is some thirty times slower: the reference
+   * beside the fast one. A bundle has it where it has {@link attentionGradient}. Default `"float32"`.
+   */
+  readonly dtype?: "float32" | "float64";
+  /** Receives `out`: an array of the dtype (a Float32Array by default) or a tensor of its size. */
+  readonly out?: Float32Array | Float64Array | Tensor;
 }
 
 /** Booleans, nested in rows. */
@@ -85,31 +91,31 @@ export type NestedBooleans = readonly (readonly boolean[] | NestedBooleans)[];
  * The terms of the scores, each shaped like `weights`: content + relate + bias = scores to the last bit, in that order.
  * With a soft-cap, capped + bias = scores.
  */
-export interface AttentionTrace {
+export interface AttentionTrace<D extends "float32" | "float64" = "float32"> {
   /** q . k * scale after rotation. */
-  readonly content: Tensor<"float32">;
+  readonly content: Tensor<D>;
   /** q . k * scale before rotation; shown beside the sum, not in it. */
-  readonly unrotated: Tensor<"float32">;
-  readonly relate: Tensor<"float32">;
+  readonly unrotated: Tensor<D>;
+  readonly relate: Tensor<D>;
   /** softcap * tanh((content + relate) / softcap), where there is a soft-cap. */
-  readonly capped?: Tensor<"float32">;
+  readonly capped?: Tensor<D>;
   /** With an additive mask added, where its entry is finite or seen. */
-  readonly bias: Tensor<"float32">;
+  readonly bias: Tensor<D>;
   /** -Infinity where masked. */
-  readonly scores: Tensor<"float32">;
+  readonly scores: Tensor<D>;
   readonly masked: Tensor<"bool">;
 }
 
 /** What {@link attention} returns; every tensor has q's leading axes. */
-export interface AttentionResult {
+export interface AttentionResult<D extends "float32" | "float64" = "float32"> {
   /** [..., Tq, dv]. A query that sees no key has zeros. */
-  readonly out: Tensor<"float32">;
+  readonly out: Tensor<D>;
   /** [..., Tq]: the natural logarithm of the softmax's denominator, sink included; -Infinity where no key is seen. */
-  readonly lse: Tensor<"float32">;
+  readonly lse: Tensor<D>;
   /** [..., Tq, Tk], if asked for. */
-  readonly weights?: Tensor<"float32">;
+  readonly weights?: Tensor<D>;
   /** If asked for. */
-  readonly trace?: AttentionTrace;
+  readonly trace?: AttentionTrace<D>;
 }
 
 const kSubject = "attention";
@@ -137,8 +143,6 @@ export const kAttentionOptions = [
   "allowNonFinite",
   "out",
 ] as const;
-// Named in the documents, not there yet: better said than guessed at.
-const kPlanned = ["dtype"] as const;
 
 /**
  * softmax(scores + bias, masked) v, with positions in any of three slots.
@@ -147,30 +151,73 @@ const kPlanned = ["dtype"] as const;
  * of another length; v may be of another width. Embed schemes act before, through `embed()`.
  *
  * Errors: `shape-mismatch`, `wrong-slot`, `missing-option` (causal with Tq != Tk and nothing that aligns them),
- * `not-finite` inputs, `out-of-range` where finite inputs overflow.
+ * `not-finite` inputs, `out-of-range` where finite inputs overflow, `unsupported` where the bundle left float64 out.
  */
-export function attention(q: TensorLike, k: TensorLike, v: TensorLike, options?: AttentionOptions): AttentionResult {
-  const given = readOptions(kSubject, options, [...kAttentionOptions, ...kPlanned]);
-  refusePlanned(given);
-  const shapes = readOperands(q, k, v);
+export function attention(
+  q: TensorLike,
+  k: TensorLike,
+  v: TensorLike,
+  options: AttentionOptions & { readonly dtype: "float64" },
+): AttentionResult<"float64">;
+export function attention(q: TensorLike, k: TensorLike, v: TensorLike, options?: AttentionOptions): AttentionResult;
+export function attention(
+  q: TensorLike,
+  k: TensorLike,
+  v: TensorLike,
+  options?: AttentionOptions,
+): AttentionResult<"float32" | "float64"> {
+  const given = readOptions(kSubject, options, [...kAttentionOptions, "dtype"]);
+  const { dtype = "float32" } = given;
+  if (dtype !== "float32" && dtype !== "float64") {
+    refuse("unknown-choice", kSubject, "dtype", '"float32" or "float64"', dtype);
+  }
+  const shapes = readOperands(q, k, v, dtype);
   const { leading, batch, heads, kvHeads, queries, keys, width, valueWidth } = shapes;
-  const asked = readAsked(given, shapes);
+  const asked = readAsked(given, shapes, dtype);
   const outShape = [...leading, queries, valueWidth];
-  const outSize = allowedSize(kSubject, "heads x queries x width", outShape);
-  const target = readOut(kSubject, given.out, outSize, "float32");
+  const bytes = dtype === "float64" ? 8 : 4;
+  const outSize = allowedSize(kSubject, "heads x queries x width", outShape, bytes);
+  const target = readOut(kSubject, given.out, outSize, dtype);
 
-  const frame = new Frame(kSubject);
+  const frame = dtype === "float64" ? exactFrame(kSubject) : new Frame(kSubject);
   const keyRows = batch * kvHeads * keys;
   const query = frame.input(shapes.q, "q", batch * heads * queries * width);
   const key = shapes.k === shapes.q ? query : frame.input(shapes.k, "k", keyRows * width);
   const value =
     shapes.v === shapes.k ? key : shapes.v === shapes.q ? query : frame.input(shapes.v, "v", keyRows * valueWidth);
-  const out = frame.output(outSize * 4);
-  frame.run("attention", { ...asked.fields(frame), q: query, k: key, v: value, out });
-  return {
-    out: float32Tensor(frame.float32(out, outSize, target as Float32Array | undefined), outShape),
-    ...asked.results(frame),
-  };
+  const out = frame.output(outSize * bytes);
+  const fields = { ...asked.fields(frame), q: query, k: key, v: value, out };
+  if (dtype === "float64") {
+    frame.run("exact_attention", { ...fields, d_out: 0, dq: 0, dk: 0, dv: 0, dsinks: 0 });
+  } else {
+    frame.run("attention", fields);
+  }
+  return { out: floats(frame, dtype, out, outShape, target), ...asked.results(frame) };
+}
+
+function floats<D extends "float32" | "float64">(
+  frame: Frame,
+  dtype: D,
+  place: Place,
+  shape: readonly number[],
+  out?: Float32Array | Float64Array,
+): Tensor<D> {
+  const size = product(shape);
+  const data =
+    dtype === "float64"
+      ? frame.float64(place, size, out as Float64Array | undefined)
+      : frame.float32(place, size, out as Float32Array | undefined);
+  return new Tensor(data, shape, dtype as "float32" | "float64") as Tensor<D>;
+}
+
+/** @internal */
+export function asFloats(
+  subject: string,
+  argument: string,
+  data: NumberArray,
+  dtype: "float32" | "float64",
+): Float32Array | Float64Array {
+  return dtype === "float64" ? asFloat64(data) : asFloat32(subject, argument, data);
 }
 
 /** The sizes of a call; `leading` are q's axes before [T, d]. */
@@ -186,15 +233,23 @@ export interface AttentionShapes {
 }
 
 /** The options of a call as they were read: what they put into its block, and what comes out beside `out`. */
-export interface Asked {
+export interface Asked<D extends "float32" | "float64" = "float32"> {
   readonly places: Places;
   readonly allowNonFinite: boolean;
   fields(frame: Frame): Readonly<Record<string, FieldValue>>;
-  results(frame: Frame): Omit<AttentionResult, "out">;
+  results(frame: Frame): Omit<AttentionResult<D>, "out">;
 }
 
 /** @internal */
-export function readAsked(given: Given, shapes: AttentionShapes): Asked {
+export function readAsked(given: Given, shapes: AttentionShapes): Asked;
+/** @internal */
+export function readAsked<D extends "float32" | "float64">(given: Given, shapes: AttentionShapes, dtype: D): Asked<D>;
+export function readAsked(
+  given: Given,
+  shapes: AttentionShapes,
+  dtype: "float32" | "float64" = "float32",
+): Asked<"float32" | "float64"> {
+  const bytes = dtype === "float64" ? 8 : 4;
   const { leading, batch, heads, kvHeads, queries, keys, width, valueWidth } = shapes;
   const rotate = readSchemes(kSubject, "rotate", given.rotate, "rotate");
   const bias = readSchemes(kSubject, "bias", given.bias, "bias");
@@ -207,9 +262,9 @@ export function readAsked(given: Given, shapes: AttentionShapes): Asked {
   const prefix = readWhole(kSubject, "prefixLength", given.prefixLength, `a whole number from 0 to ${keys}`, keys, 0);
   const keyMask = readKeyMask(given.keyMask, batch, keys);
   const keyLengths = readKeyLengths(given.keyLengths, batch, keys);
-  const mask = readPairMask(given.mask, [batch, heads, queries, keys]);
+  const mask = readPairMask(given.mask, [batch, heads, queries, keys], dtype);
   const softcap = readPositive(kSubject, "softcap", given.softcap) ?? 0;
-  const sinks = readSinks(given.sinks, heads);
+  const sinks = readSinks(given.sinks, heads, dtype);
   // NaN: the core takes 1 / sqrt(d).
   const scale = given.scale === undefined ? NaN : readFinite(kSubject, "scale", given.scale);
   const length = readPositive(kSubject, "length", given.length) ?? 0;
@@ -218,7 +273,7 @@ export function readAsked(given: Given, shapes: AttentionShapes): Asked {
   const allowNonFinite = readFlag(kSubject, "allowNonFinite", given.allowNonFinite);
 
   const pairShape = [...leading, queries, keys];
-  const pairSize = wantsWeights || wantsTrace ? allowedSize(kSubject, "heads x queries x keys", pairShape) : 0;
+  const pairSize = wantsWeights || wantsTrace ? allowedSize(kSubject, "heads x queries x keys", pairShape, bytes) : 0;
   const rows = product(leading) * queries;
   const names = ["content", "unrotated", "relate", ...(softcap > 0 ? ["capped"] : []), "bias", "scores"] as const;
   let lse: Place, weights: Place | undefined, masked: Place | undefined;
@@ -228,10 +283,10 @@ export function readAsked(given: Given, shapes: AttentionShapes): Asked {
     places,
     allowNonFinite,
     fields(frame) {
-      lse = frame.output(rows * 4);
-      if (wantsWeights) weights = frame.output(pairSize * 4);
+      lse = frame.output(rows * bytes);
+      if (wantsWeights) weights = frame.output(pairSize * bytes);
       if (wantsTrace) {
-        for (const name of names) trace.set(name, frame.output(pairSize * 4));
+        for (const name of names) trace.set(name, frame.output(pairSize * bytes));
         masked = frame.output(pairSize);
       }
       return {
@@ -285,10 +340,10 @@ export function readAsked(given: Given, shapes: AttentionShapes): Asked {
       };
     },
     results(frame) {
-      const pair = (place: Place): Tensor<"float32"> => float32Tensor(frame.float32(place, pairSize), pairShape);
+      const pair = (place: Place): Tensor<"float32" | "float64"> => floats(frame, dtype, place, pairShape);
       const terms = Object.fromEntries([...trace].map(([name, place]) => [name, pair(place)]));
       return {
-        lse: float32Tensor(frame.float32(lse, rows), [...leading, queries]),
+        lse: floats(frame, dtype, lse, [...leading, queries]),
         ...(weights === undefined ? {} : { weights: pair(weights) }),
         ...(masked === undefined
           ? {}
@@ -296,39 +351,23 @@ export function readAsked(given: Given, shapes: AttentionShapes): Asked {
               trace: {
                 ...terms,
                 masked: new Tensor(frame.uint8(masked, pairSize), pairShape, "bool"),
-              } as unknown as AttentionTrace,
+              } as unknown as AttentionTrace<"float32" | "float64">,
             }),
       };
     },
   };
 }
 
-function refusePlanned(options: Given): void {
-  for (const name of kPlanned) {
-    const value = options[name];
-    if (value === undefined || (name === "dtype" && value === "float32")) continue;
-    throw refusal(
-      {
-        code: "unsupported",
-        subject: kSubject,
-        argument: name,
-        allowed: "left out for now",
-        given: String(typeof value),
-      },
-      `attention: ${name}${name === "dtype" ? ' other than "float32"' : ""} is not there yet`,
-    );
-  }
-}
-
 // ---------------------------------------------------------------- operands
 
 interface Operands extends AttentionShapes {
-  readonly q: Float32Array;
-  readonly k: Float32Array;
-  readonly v: Float32Array;
+  readonly q: Float32Array | Float64Array;
+  readonly k: Float32Array | Float64Array;
+  readonly v: Float32Array | Float64Array;
 }
 
-function readOperands(q: unknown, k: unknown, v: unknown): Operands {
+/** @internal */
+export function readOperands(q: unknown, k: unknown, v: unknown, dtype: "float32" | "float64"): Operands {
   const [query, key, value] = (
     [
       ["q", q],
@@ -404,13 +443,13 @@ function readOperands(q: unknown, k: unknown, v: unknown): Operands {
   // The same array given twice is moved in once.
   const same = (a: ReadArray, b: ReadArray): boolean =>
     a.source !== undefined && a.source === b.source && a.data.length === b.data.length;
-  const q32 = asFloat32(kSubject, "q", query.data);
-  const k32 = same(key, query) ? q32 : asFloat32(kSubject, "k", key.data);
-  const v32 = same(value, key) ? k32 : same(value, query) ? q32 : asFloat32(kSubject, "v", value.data);
+  const qs = asFloats(kSubject, "q", query.data, dtype);
+  const ks = same(key, query) ? qs : asFloats(kSubject, "k", key.data, dtype);
+  const vs = same(value, key) ? ks : same(value, query) ? qs : asFloats(kSubject, "v", value.data, dtype);
   return {
-    q: q32,
-    k: k32,
-    v: v32,
+    q: qs,
+    k: ks,
+    v: vs,
     leading: query.shape.slice(0, -2),
     batch,
     heads,
@@ -582,11 +621,15 @@ function readKeyLengths(value: unknown, batch: number, keys: number): Float64Arr
 
 interface ReadMask {
   readonly seen?: Uint8Array;
-  readonly added?: Float32Array;
+  readonly added?: Float32Array | Float64Array;
   readonly shape: readonly number[]; // [B, H, Tq, Tk], an axis to be broadcast being 1
 }
 
-function readPairMask(value: unknown, full: readonly number[]): ReadMask | undefined {
+function readPairMask(
+  value: unknown,
+  full: readonly number[],
+  dtype: "float32" | "float64",
+): ReadMask | undefined {
   if (value === undefined) return undefined;
   const allowed = `of a shape that broadcasts to ${printedShape(full)}, [B, H, Tq, Tk]`;
   const read = readArray(kSubject, "mask", value);
@@ -605,14 +648,18 @@ function readPairMask(value: unknown, full: readonly number[]): ReadMask | undef
     const kinds = "booleans (a bool tensor or a Uint8Array: 1 = visible), or floats to be added";
     refuse("not-a-number", kSubject, "mask", kinds, verbatim("integers"));
   }
-  return { added: asFloat32(kSubject, "mask", data), shape: padded };
+  return { added: asFloats(kSubject, "mask", data, dtype), shape: padded };
 }
 
-function readSinks(value: unknown, heads: number): Float32Array | undefined {
+function readSinks(
+  value: unknown,
+  heads: number,
+  dtype: "float32" | "float64",
+): Float32Array | Float64Array | undefined {
   if (value === undefined) return undefined;
   const { data, shape } = readNumbers(kSubject, "sinks", value);
   if (shape.length !== 1 || shape[0] !== heads) {
     refuse("shape-mismatch", kSubject, "sinks", `of shape [${heads}]`, verbatim(`shape ${printedShape(shape)}`));
   }
-  return asFloat32(kSubject, "sinks", data);
+  return asFloats(kSubject, "sinks", data, dtype);
 }

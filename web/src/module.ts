@@ -19,6 +19,8 @@ export interface InitOptions {
   readonly wasm?: WasmSource;
   /** The same of the module that analyses, which is a file of its own: posenc-analysis.wasm. */
   readonly analysisWasm?: WasmSource;
+  /** The same of the module that works in float64 and takes gradients: posenc-exact.wasm. */
+  readonly exactWasm?: WasmSource;
   /** Where the plain-JavaScript build lies, when not beside this file. */
   readonly fallbackUrl?: string | URL;
 }
@@ -100,7 +102,7 @@ export class Part {
 
   /** `option` of {@link init} gives other bytes than the packed ones. */
   constructor(
-    readonly option: "wasm" | "analysisWasm",
+    readonly option: "wasm" | "analysisWasm" | "exactWasm",
     readonly file: string,
     public packed: () => string | undefined,
   ) {
@@ -126,15 +128,17 @@ export const ownScript =
  */
 export function init(options: InitOptions = {}): void {
   if (typeof options !== "object" || options === null) refuse("not-a-number", "init", "options", "an object", options);
-  const known = ["backend", "wasm", "analysisWasm", "fallbackUrl"];
+  const known = ["backend", "wasm", "analysisWasm", "exactWasm", "fallbackUrl"];
   for (const key of Object.keys(options)) if (!known.includes(key)) refuseUnknown("init", key, known);
-  const { backend, wasm, analysisWasm, fallbackUrl }: { readonly [K in keyof InitOptions]: unknown } = options;
+  const said: { readonly [K in keyof InitOptions]: unknown } = options;
+  const { backend, wasm, analysisWasm, exactWasm, fallbackUrl } = said;
   if (backend !== undefined && backend !== "simd" && backend !== "js") {
     refuse("unknown-choice", "init", "backend", '"simd" or "js"', backend);
   }
   for (const [name, bytes] of [
     ["wasm", wasm],
     ["analysisWasm", analysisWasm],
+    ["exactWasm", exactWasm],
   ] as const) {
     if (bytes === undefined || isModule(bytes) || ArrayBuffer.isView(bytes) || isBuffer(bytes)) continue;
     refuse("not-a-number", "init", name, "the bytes of the module or a WebAssembly.Module", bytes);
@@ -146,8 +150,9 @@ export function init(options: InitOptions = {}): void {
     backend === settings.backend &&
     wasm === settings.wasm &&
     analysisWasm === settings.analysisWasm &&
+    exactWasm === settings.exactWasm &&
     String(fallbackUrl ?? "") === String(settings.fallbackUrl ?? "");
-  const bytesGiven = wasm !== undefined || analysisWasm !== undefined;
+  const bytesGiven = [wasm, analysisWasm, exactWasm].some((bytes) => bytes !== undefined);
   if (same || (core.source !== undefined && backend === core.source.backend && !bytesGiven)) return;
   if (core.source !== undefined || loading !== undefined) {
     refuse("unsupported", "init", "options", "given before the first use", options);
@@ -176,6 +181,19 @@ export function info(): Info {
   const { instance } = current();
   const [version, compiler, lanes] = textAt(instance, instance.posenc_about()).split("\n") as [string, string, string];
   return Object.freeze({ version, backend: core.source!.backend, compiler, lanes });
+}
+
+/**
+ * A frame for a call of cpp/bindings/exact, where something brought that part along (exact-part.ts, which
+ * attentionGradient needs), or the plain-JavaScript build, which holds all. The core does not: it would double.
+ */
+export function exactFrame(subject: string): Frame {
+  const part = [...parts].find(({ option }) => option === "exactWasm") ?? core;
+  if (part === core && !current().calls.has("exact_attention")) {
+    const allowed = '"float32" in a bundle without attentionGradient, which brings float64 along';
+    refuse("unsupported", subject, "dtype", allowed, "float64");
+  }
+  return new Frame(subject, part);
 }
 
 /** The place of a scheme in the core's catalogue. */
@@ -738,6 +756,12 @@ export class Frame {
   float64(place: Place, count: number, out?: Float64Array): Float64Array<ArrayBuffer> {
     const start = (this.#dataStart + place.offset) / 8;
     return copyOut(this.#subject, this.#ran!.instance.heap.f64, start, count, out) as Float64Array<ArrayBuffer>;
+  }
+
+  /** Doubles that the call left elsewhere, at an address of its answer. */
+  float64At(address: number, count: number): Float64Array<ArrayBuffer> {
+    const { heap } = this.#ran!.instance;
+    return copyOut(this.#subject, heap.f64, address / 8, count, undefined) as Float64Array<ArrayBuffer>;
   }
 
   int32(place: Place, count: number): Int32Array<ArrayBuffer> {

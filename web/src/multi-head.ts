@@ -20,7 +20,7 @@ import {
 } from "./tensor.js";
 
 /** Options of {@link multiHeadAttention}: the weights, and those of `attention()`. */
-export interface MultiHeadAttentionOptions extends AttentionOptions {
+export interface MultiHeadAttentionOptions extends Omit<AttentionOptions, "dtype"> {
   /** [dModel, heads * d]: queries are x @ wq. Columns of a head lie together. (PyTorch keeps the transpose.) */
   readonly wq: TensorLike;
   /** [dModel, kvHeads * d], or [dContext, …] beside a context. */

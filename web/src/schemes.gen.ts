@@ -75,7 +75,7 @@ export const outlines: readonly Outline[] = [
       {"name":"base","kind":"real","allowed":"a number from 1e-12 to 1000000000000","required":false,"default":10000,"min":1e-12,"max":1000000000000,"aboveMin":false,"shown":{"value":10000,"min":2,"max":1000000,"log":true}},
       {"name":"layout","kind":"choice","allowed":"\"interleaved\" or \"half\"","required":false,"default":"interleaved","choices":["interleaved","half"]},
       {"name":"rotaryDim","kind":"integer","allowed":"an integer from 2 to 65536","required":false,"default":null,"defaultParam":"dim","min":2,"max":65536,"aboveMin":false},
-      {"name":"frequencies","kind":"list","allowed":"a list [rotaryDim / 2] of numbers from -1000000000000 to 1000000000000","required":false,"default":null,"min":-1000000000000,"max":1000000000000,"aboveMin":false,"shape":"[rotaryDim / 2]"},
+      {"name":"frequencies","kind":"list","allowed":"a list [rotaryDim / 2] of numbers from -1000000000000 to 1000000000000","required":false,"default":null,"min":-1000000000000,"max":1000000000000,"aboveMin":false,"shape":"[rotaryDim / 2]","differentiable":true},
       {"name":"scaling.type","kind":"choice","allowed":"\"none\", \"linear\", \"ntk\", \"dynamic\", \"dynamic-static\", \"qwen\", \"yarn\", \"llama3\", \"longrope\" or \"proportional\"","required":false,"default":"none","choices":["none","linear","ntk","dynamic","dynamic-static","qwen","yarn","llama3","longrope","proportional"]},
       {"name":"scaling.factor","kind":"real","allowed":"a number from 1 to 1000000","required":false,"default":null,"min":1,"max":1000000,"aboveMin":false,"where":"scaling.type","neededBy":["linear","ntk","dynamic","dynamic-static","yarn","llama3"],"takenBy":["longrope","proportional"],"shown":{"value":4,"min":1,"max":32,"log":true}},
       {"name":"scaling.maxPositionEmbeddings","kind":"integer","allowed":"an integer from 1 to 1000000000","required":false,"default":null,"min":1,"max":1000000000,"aboveMin":false,"where":"scaling.type","neededBy":["dynamic"],"takenBy":["dynamic-static"],"shown":{"value":2048,"min":256,"max":8192,"log":true}},
@@ -163,7 +163,7 @@ export const outlines: readonly Outline[] = [
     title: "ALiBi",
     params: [
       {"name":"heads","kind":"integer","allowed":"an integer from 1 to 1024","required":true,"default":null,"min":1,"max":1024,"aboveMin":false,"shown":{"value":8,"min":1,"max":16,"log":false}},
-      {"name":"slopes","kind":"list","allowed":"a list [heads] of numbers from 0 to 1048576","required":false,"default":null,"min":0,"max":1048576,"aboveMin":false,"shape":"[heads]"},
+      {"name":"slopes","kind":"list","allowed":"a list [heads] of numbers from 0 to 1048576","required":false,"default":null,"min":0,"max":1048576,"aboveMin":false,"shape":"[heads]","differentiable":true},
       {"name":"rule","kind":"choice","allowed":"\"press\" or \"geometric\"","required":false,"default":"press","choices":["press","geometric"]},
       {"name":"symmetric","kind":"flag","allowed":"true or false","required":false,"default":true},
     ],

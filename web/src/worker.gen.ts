@@ -29,6 +29,8 @@ export const attentionDistance = /* @__PURE__ */ later("attentionDistance", pose
 export const entropy = /* @__PURE__ */ later("entropy", posenc.entropy);
 /** {@link posenc.randomNormal} */
 export const randomNormal = /* @__PURE__ */ later("randomNormal", posenc.randomNormal);
+/** {@link posenc.attentionGradient} */
+export const attentionGradient = /* @__PURE__ */ later("attentionGradient", posenc.attentionGradient);
 /** {@link posenc.bilinear} */
 export const bilinear = /* @__PURE__ */ later("bilinear", posenc.bilinear);
 /** {@link posenc.diagonalDominance} */

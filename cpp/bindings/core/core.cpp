@@ -8,10 +8,8 @@
 #include <vector>
 
 #include "analysis/metrics.h"
-#include "attention/attention.h"
 #include "attention/multi_head.h"
-#include "bindings/blocks.h"
-#include "core/shared.h"
+#include "bindings/core/schemes.h"
 #include "core/status.h"
 #include "kernels/normal.h"
 #include "schemes/alone.h"
@@ -19,91 +17,6 @@
 #include "schemes/registry.h"
 
 namespace posenc {
-
-namespace {
-
-// A cell of a list or table: 0 where `false` was given, else a header of rank, three extents and the data's address.
-Table table(const Param& param, double cell) {
-  if (cell == 0) return Table::none();
-  const double* header = at<const double>(cell);
-  Table table;
-  table.given = true;
-  table.rank = static_cast<int>(header[0]);
-  for (int axis = 0; axis < 3; ++axis) table.shape[axis] = count(header[1 + axis]);
-  if (param.kind == Kind::kList) {
-    table.reals = at<const double>(header[4]);
-  } else {
-    table.floats = at<const float>(header[4]);
-  }
-  return table;
-}
-
-// Schemes made of number cells alone are kept by their cells: frequencies to 150 bits cost more than a small call.
-struct Kept {
-  std::vector<double> cells;
-  Shared<const Scheme> scheme;
-};
-constexpr std::size_t kKept = 16;
-std::vector<Kept> kept;
-std::size_t oldest = 0;
-
-Status make(double block, Shared<const Scheme>& scheme, const Descriptor** descriptor = nullptr) {
-  const double* cells = at<const double>(block);
-  const Descriptor& found = *catalogue()[count(cells[0])];
-  if (descriptor != nullptr) *descriptor = &found;
-  Spec spec(found);
-  bool plain = true;
-  std::vector<double> key(cells, cells + 1 + found.params.size());
-  for (std::size_t i = 0; i < found.params.size(); ++i) {
-    const double cell = cells[1 + i];
-    if (cell != cell) {
-      key[1 + i] = -0x1p1000;  // absent, and equal to itself
-      continue;
-    }
-    const Param& param = found.params[i];
-    if (param.kind == Kind::kList || param.kind == Kind::kTable) {
-      plain = plain && cell == 0;
-      spec.set_table(i, table(param, cell));
-    } else {
-      spec.set_number(i, cell);
-    }
-  }
-  for (const Kept& entry : kept) {
-    if (!plain || entry.cells != key) continue;
-    scheme = entry.scheme;
-    return ok();
-  }
-  std::unique_ptr<Scheme> made;
-  if (Status status = make_scheme(spec, made); !status.ok()) return status;
-  scheme = Shared<const Scheme>(std::move(made));
-  if (!plain) return ok();
-  if (kept.size() < kKept) {
-    kept.push_back({std::move(key), scheme});
-  } else {
-    kept[oldest] = {std::move(key), scheme};
-    oldest = (oldest + 1) % kKept;
-  }
-  return ok();
-}
-
-// The schemes of one slot: kept alive by `owners`, seen as the slot's interface.
-template <class Interface>
-struct Schemes {
-  std::vector<Shared<const Scheme>> owners;
-  std::vector<const Interface*> list;
-
-  Status read(double block) {
-    if (block == 0) return ok();
-    const double* cells = at<const double>(block);
-    for (std::size_t n = 0; n < count(cells[0]); ++n) {
-      if (Status status = make(cells[1 + n], owners.emplace_back()); !status.ok()) return status;
-      list.push_back(static_cast<const Interface*>(owners.back().get()));
-    }
-    return ok();
-  }
-};
-
-}  // namespace
 
 // ---------------------------------------------------------------- the calls
 
@@ -186,62 +99,6 @@ Status run(frequency_parts_block& b) {
   }
   return ok();
 }
-
-namespace {
-
-struct Slots {
-  Schemes<Rotate> rotate;
-  Schemes<Bias> bias;
-  Schemes<Relate> relate;
-};
-
-// What a block asks for; the slots must outlive the call.
-Status read(const attention_block& b, Slots& slots, AttentionCall& call) {
-  if (Status status = slots.rotate.read(b.rotate); !status.ok()) return status;
-  if (Status status = slots.bias.read(b.bias); !status.ok()) return status;
-  if (Status status = slots.relate.read(b.relate); !status.ok()) return status;
-  call.q = at<const float>(b.q);
-  call.k = at<const float>(b.k);
-  call.v = at<const float>(b.v);
-  call.batch = count(b.batch);
-  call.heads = count(b.heads);
-  call.kv_heads = count(b.kv_heads);
-  call.queries = count(b.queries);
-  call.keys = count(b.keys);
-  call.width = count(b.width);
-  call.value_width = count(b.value_width);
-  call.out = at<float>(b.out);
-  call.lse = at<float>(b.lse);
-  call.weights = at<float>(b.weights);
-  call.trace = {.content = at<float>(b.trace_content), .unrotated = at<float>(b.trace_unrotated),
-                .relate = at<float>(b.trace_relate), .bias = at<float>(b.trace_bias),
-                .scores = at<float>(b.trace_scores), .masked = at<std::uint8_t>(b.trace_masked),
-                .capped = at<float>(b.trace_capped)};
-  call.rotate = slots.rotate.list;
-  call.bias = slots.bias.list;
-  call.relate = slots.relate.list;
-  call.query_positions = positions(b.query_positions, b.query_axes, b.queries);
-  call.key_positions = positions(b.key_positions, b.key_axes, b.keys);
-  call.query_order = at<const double>(b.query_order);
-  call.key_order = at<const double>(b.key_order);
-  call.length = b.length;
-  call.scale = b.scale == b.scale ? b.scale : default_scale(call.width);
-  call.causal = flag(b.causal);
-  call.window_left = b.window_left;
-  call.window_right = b.window_right;
-  call.prefix_length = b.prefix_length;
-  call.key_mask = at<const std::uint8_t>(b.key_mask);
-  call.key_mask_batched = flag(b.key_mask_batched);
-  call.key_lengths = at<const double>(b.key_lengths);
-  call.mask = {.seen = at<const std::uint8_t>(b.mask_seen), .added = at<const float>(b.mask_added),
-               .shape = {count(b.mask_batch), count(b.mask_heads), count(b.mask_queries), count(b.mask_keys)}};
-  call.softcap = b.softcap;
-  call.sinks = at<const float>(b.sinks);
-  call.allow_non_finite = flag(b.allow_non_finite);
-  return ok();
-}
-
-}  // namespace
 
 Status run(attention_block& b) {
   Slots slots;

@@ -968,11 +968,3 @@ describe("tensor()", () => {
     );
   });
 });
-
-describe("options that come later", () => {
-  it.each(["dtype"])("%s says that it is not there yet", (option) => {
-    const error = refused(() => posenc.attention(x, x, x, { [option]: option === "dtype" ? "float64" : 1 } as never));
-    expectRefusal(error, "unsupported");
-    expect(error.message).toContain("not there yet");
-  });
-});
