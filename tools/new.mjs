@@ -180,6 +180,7 @@ TEST_CASE("${name}: the paper's formula") {
     body: `  int width() const override { return dim_; }
 
   // r (keys, kLanes). State per block of queries, keys seen beforehand and the value side: see Relate in scheme.h.
+  // Say the same pair by pair in meet() (schemes/relate/meeting.h): float64 and gradients come from there.
   void scores(const RelateTile& tile, const float* key_state, float* query_state, float* r) const override {
     (void)key_state, (void)query_state;
     for (int n = 0; n < tile.keys * kLanes; ++n) r[n] = 0;  // TODO
