@@ -50,4 +50,10 @@ else()
   posenc_module(posenc_simd core)
   posenc_module(posenc_exact exact)
   posenc_module(posenc_analysis analysis)
+  # The kernels alone, for tests/bench: built when it asks.
+  add_executable(posenc_kernels EXCLUDE_FROM_ALL ${CMAKE_CURRENT_SOURCE_DIR}/tests/bench/kernels.cpp)
+  set_target_properties(posenc_kernels PROPERTIES SUFFIX .wasm)
+  target_link_libraries(posenc_kernels PRIVATE posenc)
+  target_link_options(posenc_kernels PRIVATE --no-entry -O3 -fno-exceptions -fno-rtti -sSTANDALONE_WASM=1
+    -sINITIAL_MEMORY=33554432 -sTOTAL_STACK=524288 -sMALLOC=emmalloc)
 endif()
