@@ -50,6 +50,12 @@ else()
   posenc_module(posenc_simd core)
   posenc_module(posenc_exact exact)
   posenc_module(posenc_analysis analysis)
+  # What unpacks the others.
+  add_executable(posenc_unpack ${CMAKE_CURRENT_SOURCE_DIR}/web/unpack.cpp)
+  set_target_properties(posenc_unpack PROPERTIES SUFFIX .wasm)
+  target_compile_options(posenc_unpack PRIVATE -Oz -fno-exceptions -fno-rtti)
+  target_link_options(posenc_unpack PRIVATE --no-entry -Oz -sSTANDALONE_WASM=1 -sINITIAL_MEMORY=65536
+    -sTOTAL_STACK=1024 -sALLOW_MEMORY_GROWTH=1 -sMAXIMUM_MEMORY=268435456)
   # The kernels alone, for tests/bench: built when it asks.
   add_executable(posenc_kernels EXCLUDE_FROM_ALL ${CMAKE_CURRENT_SOURCE_DIR}/tests/bench/kernels.cpp)
   set_target_properties(posenc_kernels PROPERTIES SUFFIX .wasm)

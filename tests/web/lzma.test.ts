@@ -1,4 +1,5 @@
-// unpackLzma() against xz, on data of every kind, and on data that is none.
+// The unpacker against xz and against the joining that the build checks by, on data of every kind, and on data that is
+// none.
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -6,7 +7,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { packLzma } from "../../web/lzma.mjs";
-import { unpackLzma } from "../../web/src/lzma.js";
+import { unpackLzma, unpackModule } from "../../web/src/lzma.js";
 import { joinModule, splitModule } from "../../web/src/wasm-streams.js";
 
 function same(data: Uint8Array): void {
@@ -35,6 +36,7 @@ describe("unpackLzma", () => {
     const { bytes } = (await import(`../../build/wasm/${name}_bytes.mjs`)) as { bytes: string };
     const module = readFileSync(join(import.meta.dirname, `../../build/wasm/${name}.wasm`));
     expect(Buffer.compare(joinModule(unpackLzma(Buffer.from(bytes, "base64"))), module)).toBe(0);
+    expect(Buffer.compare(unpackModule(Buffer.from(bytes, "base64")), module)).toBe(0);
   });
 
   it("is a stream that xz itself undoes", () => {
@@ -133,6 +135,17 @@ describe("splitModule and joinModule", () => {
         expect(Buffer.compare(joinModule(splitModule(module)), module)).toBe(0);
       }),
       { numRuns: 300 },
+    );
+  });
+
+  it("give back, through the unpacker, every such module", () => {
+    const after = fc.array(fc.nat({ max: 255 }), { maxLength: 40 });
+    fc.assert(
+      fc.property(fc.array(body, { maxLength: 30 }), after, (bodies, rest) => {
+        const module = moduleOf(bodies, rest);
+        expect(Buffer.compare(unpackModule(packLzma(splitModule(module))), module)).toBe(0);
+      }),
+      { numRuns: 80 },
     );
   });
 

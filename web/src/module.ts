@@ -5,8 +5,7 @@ import { bytes as wasmBase64 } from "../../build/wasm/posenc_bytes.mjs";
 import type { PosencModule } from "../../build/wasm/posenc_fallback.mjs";
 import { fromBase64 } from "./base64.js";
 import { type ErrorCode, PosencError, type Refusal, printed, refusal, refuse, refuseUnknown } from "./error.js";
-import { unpackLzma } from "./lzma.js";
-import { joinModule } from "./wasm-streams.js";
+import { unpackModule } from "./lzma.js";
 
 /** A module's bytes, or the module compiled. */
 export type WasmSource = ArrayBuffer | ArrayBufferView | WebAssembly.Module;
@@ -287,7 +286,7 @@ function unpacked(part: Part): Uint8Array<ArrayBuffer> {
       `posenc: no module is inlined here, hand the bytes of ${file} to init({${option}})`,
     );
   }
-  return joinModule(unpackLzma(packed));
+  return unpackModule(packed);
 }
 
 function requireWebAssembly(): void {
