@@ -386,7 +386,7 @@ async function ropeGroup({ posenc }, rounds) {
   return measureGroup(`rope on [${heads}, ${tokens}, ${dim}]`, candidates, rounds);
 }
 
-/** All rows; `peers` may be absent. `only`: part of a group's kind ("attention", "slots", "kernels", "tables", "rope"). */
+/** All rows; `peers` may be absent. `only`: a kind of groups (attention, slots, kernels, tables, rope). */
 export async function measureBeside(given, { rounds = 15, only = "" } = {}) {
   const rows = [];
   const wanted = (kind) => only === "" || kind.includes(only);

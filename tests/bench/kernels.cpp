@@ -23,7 +23,8 @@ POSENC_EXPORT("floats") float* floats(int count) {
 }
 
 // a (n, k)  b (k, n) -> out (n, n); a a^T where b is null.
-POSENC_EXPORT("product") void run_product(float* a, float* b, float* out, float* scratch, std::size_t n, std::size_t k) {
+POSENC_EXPORT("product")
+void run_product(float* a, float* b, float* out, float* scratch, std::size_t n, std::size_t k) {
   if (b == nullptr) return product_with_itself({a, k}, n, k, out, n, scratch);
   product({a, k}, {b, n}, n, k, n, out, n, scratch);
 }

@@ -16,6 +16,7 @@ import { measureSchemes } from "./schemes.mjs";
 import { measureWorkers } from "./workers.mjs";
 
 const kRoot = join(import.meta.dirname, "../..");
+const kColumns = "date,version,engine,machine,rounds,group,name,ms,best_ms,gflops,of_peak,times_the_first,mib";
 const kPeers = join(import.meta.dirname, "peers");
 
 const args = process.argv.slice(2);
@@ -155,9 +156,8 @@ for (const row of rows) {
     console.log(`\n${group}\n\n| | ms | best | GFLOP/s | of peak | times the first |\n|---|---|---|---|---|---|`);
   }
   const peak = row.peak === undefined ? "" : `${number(100 * row.peak, 0)} %`;
-  console.log(
-    `| ${row.name} | ${number(row.ms, 3)} | ${number(row.best, 3)} | ${number(row.gflops, 1)} | ${peak} | ${number(row.ratio, 2)} |${row.mib === undefined ? "" : ` ${number(row.mib, 0)} MiB`}`,
-  );
+  const cells = [row.name, number(row.ms, 3), number(row.best, 3), number(row.gflops, 1), peak, number(row.ratio, 2)];
+  console.log(`| ${cells.join(" | ")} |${row.mib === undefined ? "" : ` ${number(row.mib, 0)} MiB`}`);
 }
 
 if (flag("--keep")) {
@@ -165,7 +165,7 @@ if (flag("--keep")) {
   mkdirSync(folder, { recursive: true });
   const file = join(folder, "peers.csv");
   if (!existsSync(file))
-    appendFileSync(file, "date,version,engine,machine,rounds,group,name,ms,best_ms,gflops,of_peak,times_the_first,mib\n");
+    appendFileSync(file, `${kColumns}\n`);
   const quoted = (text) => `"${String(text).replaceAll('"', '""')}"`;
   for (const row of rows) {
     appendFileSync(

@@ -7,8 +7,14 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { packLzma } from "../../web/lzma.mjs";
-import { unpackLzma, unpackModule } from "../../web/src/lzma.js";
+import { bytes as unpackerBytes } from "../../build/wasm/unpack_bytes.mjs";
+import { type Unpacker, unpackLzma as unpackLzmaWith, unpackModule as unpackModuleWith } from "../../web/src/lzma.js";
 import { joinModule, splitModule } from "../../web/src/wasm-streams.js";
+
+const compiled = new WebAssembly.Module(Buffer.from(unpackerBytes!, "base64"));
+const unpacker = (): Unpacker => new WebAssembly.Instance(compiled).exports as unknown as Unpacker;
+const unpackLzma = (packed: Uint8Array): Uint8Array => unpackLzmaWith(unpacker(), packed);
+const unpackModule = (packed: Uint8Array): Uint8Array => unpackModuleWith(unpacker(), packed);
 
 function same(data: Uint8Array): void {
   expect(Buffer.compare(unpackLzma(packLzma(data)), data)).toBe(0);

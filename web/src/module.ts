@@ -2,10 +2,11 @@
 // self-test, and frames that carry arguments in and results out in whole blocks. No view of a heap ever leaves this
 // file, for one taken before the memory grows silently has length 0.
 import { bytes as wasmBase64 } from "../../build/wasm/posenc_bytes.mjs";
+import { bytes as unpackerBase64 } from "../../build/wasm/unpack_bytes.mjs";
 import type { PosencModule } from "../../build/wasm/posenc_fallback.mjs";
 import { fromBase64 } from "./base64.js";
 import { type ErrorCode, PosencError, type Refusal, printed, refusal, refuse, refuseUnknown } from "./error.js";
-import { unpackModule } from "./lzma.js";
+import { type Unpacker, unpackModule } from "./lzma.js";
 
 /** A module's bytes, or the module compiled. */
 export type WasmSource = ArrayBuffer | ArrayBufferView | WebAssembly.Module;
@@ -286,7 +287,8 @@ function unpacked(part: Part): Uint8Array<ArrayBuffer> {
       `posenc: no module is inlined here, hand the bytes of ${file} to init({${option}})`,
     );
   }
-  return unpackModule(packed);
+  const unpacker = new WebAssembly.Module(fromBase64(unpackerBase64!)!);
+  return unpackModule(new WebAssembly.Instance(unpacker).exports as unknown as Unpacker, packed);
 }
 
 function requireWebAssembly(): void {
