@@ -271,7 +271,13 @@ function given(part: Part): BufferSource | WebAssembly.Module | undefined {
   return isModule(wasm) || isBuffer(wasm) ? wasm : undefined;
 }
 
-function unpacked(part: Part): Uint8Array<ArrayBuffer> {
+// The bytes of web/unpack.cpp, which unpacks the others; few enough for every engine to compile them at once.
+function unpackerBytes(): Uint8Array<ArrayBuffer> {
+  return fromBase64(unpackerBase64!)!;
+}
+
+// The packed bytes of a part.
+function inlined(part: Part): Uint8Array<ArrayBuffer> {
   const base64 = part.packed();
   const packed = base64 === undefined ? undefined : fromBase64(base64);
   if (packed === undefined || packed.length === 0) {
@@ -287,7 +293,10 @@ function unpacked(part: Part): Uint8Array<ArrayBuffer> {
       `posenc: no module is inlined here, hand the bytes of ${file} to init({${option}})`,
     );
   }
-  const unpacker = new WebAssembly.Module(fromBase64(unpackerBase64!)!);
+  return packed;
+}
+
+function unpackedBy(unpacker: WebAssembly.Module, packed: Uint8Array): Uint8Array<ArrayBuffer> {
   return unpackModule(new WebAssembly.Instance(unpacker).exports as unknown as Unpacker, packed);
 }
 
@@ -297,15 +306,21 @@ function requireWebAssembly(): void {
 
 function compiled(part: Part): WebAssembly.Module {
   requireWebAssembly();
-  const wasm = given(part) ?? unpacked(part);
-  return isModule(wasm) ? wasm : new WebAssembly.Module(wasm);
+  const wasm = given(part);
+  if (isModule(wasm)) return wasm;
+  if (wasm !== undefined) return new WebAssembly.Module(wasm);
+  const packed = inlined(part);
+  return new WebAssembly.Module(unpackedBy(new WebAssembly.Module(unpackerBytes()), packed));
 }
 
 // The same, compiled off the page's thread.
 async function compiledLater(part: Part): Promise<WebAssembly.Module> {
   requireWebAssembly();
-  const wasm = given(part) ?? unpacked(part);
-  return isModule(wasm) ? wasm : WebAssembly.compile(wasm);
+  const wasm = given(part);
+  if (isModule(wasm)) return wasm;
+  if (wasm !== undefined) return WebAssembly.compile(wasm);
+  const packed = inlined(part);
+  return WebAssembly.compile(unpackedBy(await WebAssembly.compile(unpackerBytes()), packed));
 }
 
 function simdSource(module: WebAssembly.Module): Source {
