@@ -32,7 +32,8 @@ if (!existsSync(join(kRoot, "dist/index.js"))) {
   const { build } = await import("../../web/build.mjs");
   await build();
 }
-const withPeers = !flag("--no-peers") && !["slots", "rope", "schemes", "analyses", "workers", "cold", "long"].includes(only);
+const kAlone = ["slots", "rope", "schemes", "analyses", "workers", "cold", "long"];
+const withPeers = !flag("--no-peers") && !kAlone.includes(only);
 if (withPeers && !existsSync(join(kPeers, "node_modules"))) {
   execFileSync("npm", ["ci", "--ignore-scripts"], { cwd: kPeers, stdio: "inherit" });
 }
