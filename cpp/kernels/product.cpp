@@ -57,12 +57,18 @@ void pack_right(const Factor& b, std::size_t depth, std::size_t columns, float* 
     }
     const float* from = b.data + c;
     float* to = panels;
-    for (std::size_t r = 0; r < depth; ++r, from += b.stride, to += kRight) {
-      if (live == kRight) {
-        store(to, load(from)), store(to + 4, load(from + 4));
-      } else {
-        store(to, load_part(from, live)), store(to + 4, load_part(from + 4, live < 4 ? 0 : live - 4));
+    if (live == kRight) {
+      std::size_t r = 0;
+      for (; r + 2 <= depth; r += 2, from += 2 * b.stride, to += 2 * kRight) {
+        const F32x4 low = load(from), high = load(from + 4);
+        const F32x4 next_low = load(from + b.stride), next_high = load(from + b.stride + 4);
+        store(to, low), store(to + 4, high), store(to + 8, next_low), store(to + 12, next_high);
       }
+      if (r < depth) store(to, load(from)), store(to + 4, load(from + 4));
+      continue;
+    }
+    for (std::size_t r = 0; r < depth; ++r, from += b.stride, to += kRight) {
+      store(to, load_part(from, live)), store(to + 4, load_part(from + 4, live < 4 ? 0 : live - 4));
     }
   }
 }
