@@ -83,11 +83,12 @@ class Xpos final : public Rotate {
 
   Status apply_powers(const RotateCall& call, const double* positions, const float* turned, float* q) const override {
     using namespace simd;
+    for (int l = 0; l < kLanes; ++l) {
+      if (fits(call, positions[l])) continue;
+      if (Status status = check_power(call, positions[l]); !status.ok()) return status;
+    }
     F64x2 distances[kLanes / 2];
     for (int l = 0; l < kLanes; l += 2) {
-      for (int n = l; n < l + 2; ++n) {
-        if (Status status = check_power(call, positions[n]); !status.ok()) return status;
-      }
       distances[l / 2] = simd::make(distance(call, positions[l]), distance(call, positions[l + 1]));
     }
     const std::size_t pairs = static_cast<std::size_t>(dim_) / 2;
@@ -111,6 +112,12 @@ class Xpos final : public Rotate {
   static double distance(const RotateCall& call, double position) {
     const double sign = (call.side == Side::kQuery) == call.inverse ? -1 : 1;
     return sign * (position - (call.origin != call.origin ? 0 : call.origin));
+  }
+
+  // Certain of check_power(), without a Status.
+  bool fits(const RotateCall& call, double position) const {
+    const double exponent = rates_[0] * distance(call, position);
+    return exponent <= kMostLog && exponent >= -kMostLog;
   }
 
   // What vanishes beside a far block of keys is no loss; alone it would be. The first pair decays fastest.
@@ -152,7 +159,7 @@ class Xpos final : public Rotate {
       for (std::size_t row = 0; row < rows; ++row) {
         const double at = positions.data[t + row];
         double powers[2] = {1, 1};
-        if (!call.powers_apart) {
+        if (!call.powers_apart && !fits(call, at)) {
           if (Status status = check_power(call, at); !status.ok()) return status;
         }
         const simd::F64x2 span = simd::splat(distance(call, at));
