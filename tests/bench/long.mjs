@@ -26,13 +26,15 @@ export function measureLong(posenc) {
   }
   if (memories.length === 0) throw new Error("the module was there before: its memory is not known");
   const heap = memories.reduce((sum, { buffer }) => sum + buffer.byteLength, 0);
+  const mib = (heap + arrays.reduce((sum, { byteLength }) => sum + byteLength, 0)) / 2 ** 20;
+  if (!(mib <= 256)) throw new Error(`${mib} MiB are more than 256`);
   return [
     {
       group: `attention n=${n} d=${d} causal, one head, on a page`,
       name: "posenc, within 256 MiB",
       ms,
       gflops: (2 * n * (n + 1) * d) / ms / 1e6,
-      mib: (heap + arrays.reduce((sum, { byteLength }) => sum + byteLength, 0)) / 2 ** 20,
+      mib,
     },
   ];
 }
