@@ -72,10 +72,11 @@ export type Later<F> = F extends {
       ? LaterOf<A1, R1> & LaterOf<A2, R2>
       : F extends (...args: infer A1) => infer R1
         ? LaterOf<A1, R1>
-        : never;
+        : F; // a value, which is there at once
 
 /** @internal */
 export function later<F>(name: string, run: F): Later<F> {
+  if (typeof run !== "function") return run as Later<F>;
   return ((...args: unknown[]) => call(name, run, args)) as Later<F>;
 }
 

@@ -96,15 +96,15 @@ interface NodeThreads {
   readonly parentPort: NodePort | null;
 }
 interface Process {
-  readonly versions?: { readonly node?: string; readonly bun?: string; readonly deno?: string };
+  readonly versions?: { readonly node?: string; readonly bun?: string };
   getBuiltinModule?(name: string): unknown;
 }
 
-/** Node's module of threads, in Node; elsewhere there are the web's workers. */
+/** Node's module of threads, in Node and in Deno, whose processes end with these at rest; elsewhere the web's serve. */
 export function nodeThreads<T>(): T | undefined {
   const { process } = globalThis as { process?: Process };
-  const { node, bun, deno } = process?.versions ?? {};
-  if (node === undefined || bun !== undefined || deno !== undefined) return undefined;
+  const { node, bun } = process?.versions ?? {};
+  if (node === undefined || bun !== undefined) return undefined;
   return process?.getBuiltinModule?.("node:worker_threads") as T | undefined;
 }
 
