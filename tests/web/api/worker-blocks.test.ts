@@ -134,6 +134,8 @@ describe("blocks of queries", () => {
     expectSame([q, k, v, { causal: true, keyMask, weights: true, trace: true }]);
     const x = randomNormal([n, d], { seed: 5 });
     expectSame([x, x, x, { causal: true }]);
+    expectSame([q, k, v, { causal: true, dtype: "float64", weights: true }], 2);
+    expectSame([q, k, v, { causal: true, dtype: "float64", bias: posenc.alibi({ heads }) }]);
     const out = new Float32Array(n * d);
     const blocks = cutAttention([x, x, x, { out }], () => 3)!;
     blocks.args.forEach((args, b) => blocks.take(b, attention(...(args as Parameters<typeof attention>))));
