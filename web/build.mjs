@@ -178,7 +178,7 @@ export async function threadText() {
     absWorkingDir: kRoot,
     logLevel: "silent",
     define: { POSENC_CLASSIC: "false", POSENC_VERSION: JSON.stringify(kVersion) },
-    plugins: [modulePlugin({ inlined: false, fallback: "./fallback.js" })],
+    plugins: [modulePlugin({ inlined: false, unpacker: true, fallback: "./fallback.js" })],
   });
   return outputFiles[0].text;
 }
@@ -222,12 +222,12 @@ async function types(entries) {
 
 // posenc/external has no bytes inlined, and the classic script no script of a worker; where a bundle cannot be split
 // (`fallback` given), the plain-JavaScript build stays a file beside it.
-function modulePlugin({ inlined = true, fallback, threads = true } = {}) {
+function modulePlugin({ inlined = true, unpacker = inlined, fallback, threads = true } = {}) {
   return {
     name: "posenc-modules",
     setup(build) {
       if (!inlined)
-        build.onLoad({ filter: /(posenc(-\w+)?|unpack)_bytes\.mjs$/ }, () => ({
+        build.onLoad({ filter: unpacker ? /posenc(-\w+)?_bytes\.mjs$/ : /(posenc(-\w+)?|unpack)_bytes\.mjs$/ }, () => ({
           contents: "export const bytes = undefined;",
         }));
       if (!threads)
