@@ -180,7 +180,7 @@ export async function threadText() {
     define: { POSENC_CLASSIC: "false", POSENC_VERSION: JSON.stringify(kVersion) },
     plugins: [modulePlugin({ inlined: false, unpacker: true, fallback: "./fallback.js" })],
   });
-  return outputFiles[0].text;
+  return inLines(outputFiles[0].text);
 }
 
 async function thread(options) {
@@ -323,11 +323,24 @@ async function bundles(entries, { analyse = false } = {}) {
       loader: "js",
     },
   });
+  for (const file of filesUnder(kDist).filter((name) => name.endsWith(".js"))) {
+    const script = readFileSync(file, "utf8");
+    writeFileSync(file, inLines(script));
+  }
   for (const { to } of kParts) cpSync(join(kWasm, `${to}.wasm`), join(kDist, `${to}.wasm`));
   const { text } = await import(pathToFileURL(join(kRoot, "build/worker/thread_text.mjs")).href);
   writeFileSync(join(kDist, "worker-thread.js"), text);
   writeFileSync(join(kDist, "THIRD-PARTY.txt"), notices([esm.metafile, classic.metafile]));
   if (analyse) console.log(await esbuild.analyzeMetafile(classic.metafile));
+}
+
+// Engines print the line that threw with an error nobody caught. Functions, declarations and throws begin lines, which
+// weighs next to nothing (esbuild's lineLimit would break texts too). Long texts, such as modules in base64, have lines
+// of their own.
+function inLines(script) {
+  return script
+    .replace(/([;}])(?=(?:async function|function|class|var|let|const|throw)\b)/g, "$1\n")
+    .replace(/=("(?:[^"\\\n]|\\.){1000,}")/g, "=\n$1\n");
 }
 
 // Gives the function around the classic script a name, so that the script knows its own text: a page on a disk can make

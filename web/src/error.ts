@@ -52,8 +52,15 @@ function message({ code, subject, argument, allowed, given }: Refusal): string {
   return `${who}${argument} must be ${allowed}${given === "" ? "" : `, got ${given}`}`;
 }
 
+// The name by which errors and their classes go: where it stands before an error is made, the head of its stack has
+// it, and consoles do not print what a minifier made of the class's.
+function christen(Kind: { readonly prototype: object }): void {
+  const name = { value: "PosencError", configurable: true, writable: true };
+  Object.defineProperty(Kind, "name", name);
+  Object.defineProperty(Kind.prototype, "name", name);
+}
+
 function brand(error: Error, refusal: Refusal): void {
-  Object.defineProperty(error, "name", { value: "PosencError", configurable: true, writable: true });
   Object.defineProperty(error, kBrand, { value: true });
   for (const key of ["code", "subject", "argument", "allowed", "given"] as const) {
     Object.defineProperty(error, key, { value: refusal[key], enumerable: true });
@@ -61,6 +68,10 @@ function brand(error: Error, refusal: Refusal): void {
 }
 
 class PosencRangeError extends RangeError {
+  static {
+    christen(this);
+  }
+
   constructor(refusal: Refusal, text: string, options?: ErrorOptions) {
     super(text, options);
     brand(this, refusal);
@@ -68,6 +79,10 @@ class PosencRangeError extends RangeError {
 }
 
 class PosencTypeError extends TypeError {
+  static {
+    christen(this);
+  }
+
   constructor(refusal: Refusal, text: string, options?: ErrorOptions) {
     super(text, options);
     brand(this, refusal);
@@ -84,6 +99,10 @@ export interface PosencErrorClass {
 
 /** The value behind the name: `error instanceof PosencError` holds for both classes. */
 export const PosencError = class PosencError {
+  static {
+    christen(this);
+  }
+
   constructor() {
     throw new TypeError("PosencError is thrown by posenc, not made by its users");
   }
