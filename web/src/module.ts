@@ -102,7 +102,7 @@ export class Part {
 
   /** `option` of {@link init} gives other bytes than the packed ones. */
   constructor(
-    readonly option: "wasm" | "analysisWasm" | "exactWasm",
+    readonly option: (typeof partOptions)[number],
     readonly file: string,
     public packed: () => string | undefined,
   ) {
@@ -115,6 +115,8 @@ const core = new Part("wasm", "posenc.wasm", () => wasmBase64);
 let schemes: readonly CatalogueEntry[] | undefined; // of the core, read once
 let settings: InitOptions = {};
 let loading: Promise<void> | undefined;
+let handedLate = false; // bytes that ready() has not seen
+const partOptions = ["wasm", "analysisWasm", "exactWasm"] as const;
 
 // Read while the classic script is evaluated: later there is no current script.
 const classic = typeof POSENC_CLASSIC !== "undefined" && POSENC_CLASSIC === true;
@@ -124,41 +126,47 @@ export const ownScript =
 
 /**
  * Records a forced back end, other bytes or the place of the plain-JavaScript build; synchronous, optional, before the
- * first use. The same call again is harmless; a different one after the first use is `unsupported`.
+ * first use. What one call says adds to what others said. The same call again is harmless; a different one after the
+ * first use is `unsupported`, but bytes of a module may come until that module's own first use.
  */
 export function init(options: InitOptions = {}): void {
   if (typeof options !== "object" || options === null) refuse("not-a-number", "init", "options", "an object", options);
-  const known = ["backend", "wasm", "analysisWasm", "exactWasm", "fallbackUrl"];
+  const known = ["backend", ...partOptions, "fallbackUrl"];
   for (const key of Object.keys(options)) if (!known.includes(key)) refuseUnknown("init", key, known);
   const said: { readonly [K in keyof InitOptions]: unknown } = options;
-  const { backend, wasm, analysisWasm, exactWasm, fallbackUrl } = said;
+  const { backend, fallbackUrl } = said;
   if (backend !== undefined && backend !== "simd" && backend !== "js") {
     refuse("unknown-choice", "init", "backend", '"simd" or "js"', backend);
   }
-  for (const [name, bytes] of [
-    ["wasm", wasm],
-    ["analysisWasm", analysisWasm],
-    ["exactWasm", exactWasm],
-  ] as const) {
+  for (const name of partOptions) {
+    const bytes = said[name];
     if (bytes === undefined || isModule(bytes) || ArrayBuffer.isView(bytes) || isBuffer(bytes)) continue;
     refuse("not-a-number", "init", name, "the bytes of the module or a WebAssembly.Module", bytes);
   }
   if (fallbackUrl !== undefined && typeof fallbackUrl !== "string" && !(fallbackUrl instanceof URL)) {
     refuse("not-a-number", "init", "fallbackUrl", "a string or a URL", fallbackUrl);
   }
-  const same =
-    backend === settings.backend &&
-    wasm === settings.wasm &&
-    analysisWasm === settings.analysisWasm &&
-    exactWasm === settings.exactWasm &&
-    String(fallbackUrl ?? "") === String(settings.fallbackUrl ?? "");
-  const bytesGiven = [wasm, analysisWasm, exactWasm].some((bytes) => bytes !== undefined);
-  if (same || (core.source !== undefined && backend === core.source.backend && !bytesGiven)) return;
-  if (core.source !== undefined || loading !== undefined) {
-    refuse("unsupported", "init", "options", "given before the first use", options);
+  const news = partOptions.filter((option) => said[option] !== undefined && said[option] !== settings[option]);
+  const running = core.source?.backend;
+  if (running !== undefined || loading !== undefined) {
+    // What runs stays as it is; bytes of a part that has not started may come.
+    const other =
+      (backend !== undefined && backend !== settings.backend && backend !== running) ||
+      (fallbackUrl !== undefined && String(fallbackUrl) !== String(settings.fallbackUrl ?? "") && backend !== running);
+    const late = news.some((option) => option === "wasm" || partOf(option)?.source !== undefined);
+    if (other || late) refuse("unsupported", "init", "options", "given before the first use", options);
+    if (news.length === 0) return;
+    loading = undefined;
+    handedLate = true;
+    settings = { ...settings, ...Object.fromEntries(news.map((option) => [option, said[option]])) };
+  } else {
+    settings = { ...settings, ...options };
+    core.failure = undefined;
   }
-  settings = { ...options };
-  core.failure = undefined;
+  for (const option of news) {
+    const part = partOf(option);
+    if (part !== undefined) part.failure = undefined;
+  }
 }
 
 /**
@@ -188,7 +196,7 @@ export function info(): Info {
  * attentionGradient needs), or the plain-JavaScript build, which holds all. The core does not: it would double.
  */
 export function exactFrame(subject: string): Frame {
-  const part = [...parts].find(({ option }) => option === "exactWasm") ?? core;
+  const part = partOf("exactWasm") ?? core;
   if (part === core && !current().calls.has("exact_attention")) {
     const allowed = '"float32" in a bundle without attentionGradient, which brings float64 along';
     refuse("unsupported", subject, "dtype", allowed, "float64");
@@ -244,6 +252,10 @@ export function takeOver({ settings: theirs, texts }: Handed): void {
 }
 
 // ---------------------------------------------------------------- starting
+
+function partOf(option: Part["option"]): Part | undefined {
+  return [...parts].find((part) => part.option === option);
+}
 
 function catalogue(): readonly CatalogueEntry[] {
   const { instance } = current();
@@ -469,7 +481,8 @@ function notReady(cause: unknown): PosencError {
 async function load(): Promise<void> {
   const failed = [...parts].some(({ failure }) => failure !== undefined);
   // Where the core was compiled synchronously, so will the others be.
-  if (core.source !== undefined && !failed) return;
+  if (core.source !== undefined && !failed && !handedLate) return;
+  handedLate = false;
   if (core.source === undefined) await loadCore();
   if (core.source!.backend === "js") return;
   for (const part of parts) {
