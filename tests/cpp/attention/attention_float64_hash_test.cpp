@@ -3,6 +3,7 @@
 
 #include <limits>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "schemes/registry.h"
@@ -83,12 +84,17 @@ TEST_CASE("attention in float64 and its gradient have the same bits in every bui
     INFO(line.name << " " << line.options << ": " << built.status.message());
     REQUIRE(built.status.ok());
     AttentionCase test = masked({1, 2, 1, 9, 30, 6, 4});
-    const Rotate* rotate[] = {static_cast<const Rotate*>(built.scheme.get())};
-    const Bias* bias[] = {static_cast<const Bias*>(built.scheme.get())};
-    const Relate* relate[] = {static_cast<const Relate*>(built.scheme.get())};
-    if (line.slot == Slot::kRotate) test.call.rotate = rotate;
-    if (line.slot == Slot::kBias) test.call.bias = bias;
-    if (line.slot == Slot::kRelate) test.call.relate = relate;
+    const Scheme* scheme = built.scheme.get();
+    const auto put = [scheme](auto& list, const auto*& of_slot) {
+      of_slot = static_cast<std::remove_reference_t<decltype(of_slot)>>(scheme);
+      list = {&of_slot, 1};
+    };
+    const Rotate* rotate = nullptr;
+    const Bias* bias = nullptr;
+    const Relate* relate = nullptr;
+    if (line.slot == Slot::kRotate) put(test.call.rotate, rotate);
+    if (line.slot == Slot::kBias) put(test.call.bias, bias);
+    if (line.slot == Slot::kRelate) put(test.call.relate, relate);
     check_bits(line.name, test);
   }
 }
