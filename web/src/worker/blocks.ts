@@ -6,7 +6,7 @@ import { readOptions } from "../options.js";
 import { readSchemes } from "../scheme.js";
 import { type ReadArray, Tensor, kindOfArray, product, readArray, readNumbers } from "../tensor.js";
 import { bufferOf } from "./spares.js";
-import { fill } from "./wire.js";
+import { dataOfOut, fill } from "./wire.js";
 
 /** A call of attention in blocks. */
 export interface Blocks {
@@ -326,7 +326,7 @@ function boundaries(seen: Float64Array, queries: number, count: number): number[
 // The caller's `out`, if it is one that the core would fill.
 function readTarget(out: unknown, wide: boolean, size: number): unknown {
   if (out === undefined) return undefined;
-  const data: unknown = ArrayBuffer.isView(out) || typeof out !== "object" ? out : (out as { data?: unknown }).data;
+  const data = dataOfOut(out);
   const fits = kindOfArray(data) === (wide ? "Float64Array" : "Float32Array") && (data as Float32Array).length === size;
   if (!fits) throw new Unfit();
   return out;
@@ -344,38 +344,42 @@ class Joined {
   ) {}
 
   ends(): Pick<Blocks, "take" | "result"> {
-    return { take: (block, result) => this.take(block, result), result: () => this.#whole };
+    return { take: (block, result) => this.take(block, result), result: () => this.result() };
+  }
+
+  // The caller's `out` is filled only here: a call that is refused or stopped leaves it as it was.
+  result(): unknown {
+    const { target } = this;
+    if (target === undefined) return this.#whole;
+    const { out, ...rest } = this.#whole as { readonly out: Tensor };
+    const data = fill("attention", target, out.data) as Float32Array;
+    return { out: new Tensor(data, out.shape, out.dtype as "float32"), ...rest };
   }
 
   take(block: number, result: unknown): void {
     const [start, end] = [this.bounds[block]!, this.bounds[block + 1]!];
-    const join = (whole: unknown, part: unknown, name: string): unknown => {
+    const join = (whole: unknown, part: unknown): unknown => {
       if (part instanceof Tensor) {
         const outer = product(part.shape.slice(0, this.axis));
         const inner = product(part.shape.slice(this.axis + 1));
         const size = (end - start) * inner;
-        const into = (whole ?? this.#empty(part, name)) as Tensor;
+        const into = (whole ?? this.#empty(part)) as Tensor;
         for (let o = 0; o < outer; o++) {
           const from = part.data.subarray(o * size, (o + 1) * size);
-          fill("attention", into.data, from, (o * this.length + start) * inner);
+          into.data.set(from as never, (o * this.length + start) * inner);
         }
         return into;
       }
       const object = (whole ?? {}) as Record<string, unknown>;
-      for (const [key, entry] of Object.entries(part as object)) object[key] = join(object[key], entry, key);
+      for (const [key, entry] of Object.entries(part as object)) object[key] = join(object[key], entry);
       return object;
     };
-    this.#whole = join(this.#whole, result, "");
+    this.#whole = join(this.#whole, result);
   }
 
-  #empty(part: Tensor, name: string): Tensor {
+  #empty(part: Tensor): Tensor {
     const shape = [...part.shape];
     shape[this.axis] = this.length;
-    const { target } = this;
-    if (name === "out" && target !== undefined) {
-      const data = ArrayBuffer.isView(target) ? target : (target as Tensor).data;
-      return new Tensor(data as Float32Array, shape, part.dtype as "float32");
-    }
     const data = new (part.data.constructor as new (length: number) => Float32Array)(product(shape));
     return new Tensor(data, shape, part.dtype as "float32");
   }

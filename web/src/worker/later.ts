@@ -5,7 +5,8 @@ import { type Scheme, isScheme } from "../scheme.js";
 import { Tensor } from "../tensor.js";
 import { type Blocks, cutAttention } from "./blocks.js";
 import { type Job, drop, endThreads, limitThreads, onOwnThread, start, threadLimit, threadSpeed } from "./pool.js";
-import { Packer, type Packed, Unpacker, withoutProperties } from "./wire.js";
+import { keep } from "./spares.js";
+import { Packer, type Packed, type PackerOptions, Unpacker, dataOfOut, withoutProperties } from "./wire.js";
 
 /** How far a call is. */
 export interface Progress {
@@ -23,7 +24,8 @@ export interface RunOptions {
   readonly onProgress?: (progress: Progress) => void;
   /**
    * True: the buffers of all arrays among the arguments (but `out`) are moved rather than copied, and detached here.
-   * A list: those of these arrays. Shared or growing buffers, and those of WebAssembly memories, are copied still.
+   * A list: those of these arrays, which must be among the arguments. Shared or growing buffers, and those of
+   * WebAssembly memories, are copied still.
    */
   readonly transfer?: boolean | readonly (ArrayBuffer | ArrayBufferView | Tensor)[];
 }
@@ -123,45 +125,52 @@ function call(name: string, run: unknown, all: readonly unknown[]): Promise<unkn
     const { args, options, holder } = withoutRunOptions(name, all);
     const { signal, onProgress } = options;
     if (signal?.aborted === true) throw signal.reason;
-    const moves = movesOf(name, options.transfer);
     const out = holder === undefined ? undefined : (holder as { readonly out?: unknown }).out;
+    const room = holder === undefined ? undefined : { options: holder, out };
+    const moves = movesOf(name, options.transfer, args, room);
 
     const blocks = name === "attention" ? cutAttention(args, planned) : undefined;
-    const { tasks, copies, work } = blocks === undefined ? whole(args, out, moves) : inBlocks(blocks, all, moves);
-    const total = work.reduce((sum, amount) => sum + amount, 0) || 1;
+    const parts = blocks === undefined ? undefined : inBlocks(blocks);
+    // Last, for what is to be moved leaves with it.
+    const one = new Packer({ room, ...(moves === undefined ? {} : { moves }) }).packed(args);
+    const total = parts?.work.reduce((sum, amount) => sum + amount, 0) || 1;
     let done = 0;
-    let left = tasks.length;
     let result: unknown;
 
-    const abort = (): void => {
+    const jobOf = ({ tasks, copies, work }: Tasks, joined?: Blocks, whole?: Job): Job => {
+      let left = tasks.length;
+      return {
+        name,
+        tasks,
+        work,
+        copies,
+        whole,
+        take(task, packed) {
+          const unpacked = new Unpacker({ out, subject: name }).unpack(packed);
+          if (joined === undefined) result = unpacked;
+          else joined.take(task, unpacked);
+          left--;
+          done = left === 0 ? total : done + work[task]!;
+          onProgress?.({ done, total });
+        },
+        finish() {
+          settle();
+          if (whole !== undefined) one.buffers.forEach(keep);
+          resolve(joined === undefined ? result : joined.result());
+        },
+        fail(error) {
+          settle();
+          reject(error as Error);
+        },
+      };
+    };
+    const whole = jobOf({ tasks: [one], copies: [], work: [0] });
+    const job = parts === undefined ? whole : jobOf(parts, blocks, whole);
+    const settle = whenAborted(signal, () => {
       drop(job);
-      settle();
+      drop(whole);
       reject(signal!.reason as Error);
-    };
-    const settle = (): void => signal?.removeEventListener("abort", abort);
-    const job: Job = {
-      name,
-      tasks,
-      work,
-      copies,
-      take(task, packed) {
-        const unpacked = new Unpacker({ out, subject: name }).unpack(packed);
-        if (blocks === undefined) result = unpacked;
-        else blocks.take(task, unpacked);
-        left--;
-        done = left === 0 ? total : done + work[task]!;
-        onProgress?.({ done, total });
-      },
-      finish() {
-        settle();
-        resolve(blocks === undefined ? result : blocks.result());
-      },
-      fail(error) {
-        settle();
-        reject(error as Error);
-      },
-    };
-    signal?.addEventListener("abort", abort, { once: true });
+    });
     start(job, run);
   });
 }
@@ -197,22 +206,52 @@ function withoutRunOptions(name: string, all: readonly unknown[]): Split {
   return { args: [...all.slice(0, -1), ...(rest === undefined ? [] : [rest])], options, holder: rest };
 }
 
-type Moves = (buffer: ArrayBuffer) => boolean;
+// One listener for all calls that a signal may stop: Node warns of more than ten.
+const waitingFor = new WeakMap<AbortSignal, { readonly stops: Set<() => void>; readonly listener: () => void }>();
 
-// Which buffers are to be moved.
-function movesOf(name: string, transfer: unknown): Moves | undefined {
+// Calls `stop` when the signal is aborted, unless the function given back was called before.
+function whenAborted(signal: AbortSignal | undefined, stop: () => void): () => void {
+  if (signal === undefined) return () => undefined;
+  let waiting = waitingFor.get(signal);
+  if (waiting === undefined) {
+    const stops = new Set<() => void>();
+    const listener = (): void => {
+      waitingFor.delete(signal);
+      stops.forEach((each) => each());
+    };
+    waitingFor.set(signal, (waiting = { stops, listener }));
+    signal.addEventListener("abort", listener, { once: true });
+  }
+  const { stops, listener } = waiting;
+  stops.add(stop);
+  return () => {
+    if (!stops.delete(stop) || stops.size > 0 || waitingFor.get(signal)?.stops !== stops) return;
+    waitingFor.delete(signal);
+    signal.removeEventListener("abort", listener);
+  };
+}
+
+type Moves = (buffer: ArrayBufferLike) => boolean;
+type Room = PackerOptions["room"];
+
+// Which buffers are to be moved: never that of `out`, though an argument may lie in it as well.
+function movesOf(name: string, transfer: unknown, args: readonly unknown[], room: Room): Moves | undefined {
   if (transfer === undefined || transfer === false) return undefined;
-  if (transfer === true) return () => true;
+  const out = dataOfOut(room?.out);
+  const stays = ArrayBuffer.isView(out) ? out.buffer : undefined;
+  if (transfer === true) return (buffer) => buffer !== stays;
   const allowed = "true, or a list of arrays among the arguments";
   if (!Array.isArray(transfer)) refuse("not-a-number", name, "transfer", allowed, transfer);
-  const buffers = new Set<ArrayBuffer>();
+  const among = new Set<unknown>();
+  new Packer({ own: true, room, moves: (buffer) => !among.add(buffer) }).pack(args);
+  const buffers = new Set<unknown>();
   for (const entry of transfer as unknown[]) {
     const data = entry instanceof Tensor ? entry.data : entry;
     const buffer = ArrayBuffer.isView(data) ? data.buffer : data;
-    if (!(buffer instanceof ArrayBuffer)) refuse("not-a-number", name, "transfer", allowed, entry);
+    if (!among.has(buffer)) refuse("not-a-number", name, "transfer", allowed, entry);
     buffers.add(buffer);
   }
-  return (buffer) => buffers.has(buffer);
+  return (buffer) => buffer !== stays && buffers.has(buffer);
 }
 
 interface Tasks {
@@ -221,25 +260,11 @@ interface Tasks {
   readonly work: readonly number[];
 }
 
-function whole(args: readonly unknown[], out: unknown, moves: Moves | undefined): Tasks {
-  const packer = new Packer({ room: out, ...(moves === undefined ? {} : { moves }) });
-  return { tasks: [packer.packed(args)], copies: [], work: [0] };
-}
-
 // Every block has its own queries; what blocks share goes once to each thread that may take some.
-function inBlocks(
-  { args, shared, fresh, work }: Blocks,
-  all: readonly unknown[],
-  moves: Moves | undefined,
-): Tasks {
+function inBlocks({ args, shared, fresh, work }: Blocks): Tasks {
   const tasks = args.map((block) => new Packer({ shared, own: fresh }).packed(block));
   const count = Math.min(threadsFor(work.reduce((sum, amount) => sum + amount, 0)), tasks.length);
-  // The last copy may be the very buffers, where they are to be moved.
-  const copies = Array.from({ length: count }, (_, i) =>
-    new Packer(i === count - 1 && moves !== undefined ? { moves } : {}).packed(shared),
-  );
-  if (moves !== undefined) new Packer({ moves }).packed(all.slice(0, 3)); // queries were copied: they leave as well
-  return { tasks, copies, work };
+  return { tasks, copies: Array.from({ length: count }, () => new Packer().packed(shared)), work };
 }
 
 // A thread more is worth its copies from so many milliseconds of work.

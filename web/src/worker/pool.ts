@@ -16,6 +16,8 @@ export interface Job {
   readonly work: readonly number[];
   /** What the tasks share, packed once for each thread that may have it; nothing where there is one task. */
   readonly copies: Packed[];
+  /** The call in one task, where there are several: what is wrong with it, and where, only the whole can say. */
+  readonly whole?: Job | undefined;
   /** One task is done: its result, packed. */
   take(task: number, result: unknown): void;
   /** All are. */
@@ -247,8 +249,12 @@ function heard(slot: Slot, message: Reply): void {
   if ("spent" in message) message.spent.forEach(keep);
   const state = jobs.get(job);
   if (state !== undefined) {
-    if ("error" in message) fail(job, unpackError(message.error));
-    else done(job, task, message.result, message.ms, state);
+    if (!("error" in message)) done(job, task, message.result, message.ms, state);
+    else if (job.whole === undefined) fail(job, unpackError(message.error));
+    else {
+      drop(job);
+      start(job.whole, functions[job.name]);
+    }
   }
   if (slot.stale) close(slot);
   pump();

@@ -94,14 +94,14 @@ const kDeepest = 12;
 
 /** How a {@link Packer} treats what it meets. */
 export interface PackerOptions {
-  /** Buffers to move rather than copy. */
-  readonly moves?: (buffer: ArrayBuffer) => boolean;
+  /** Asked for the buffer of every array: true to move it, where it can be, rather than copy. */
+  readonly moves?: (buffer: ArrayBufferLike) => boolean;
   /** Arrays that are no one else's go as they are: all, or those in these buffers. */
   readonly own?: true | ReadonlySet<ArrayBufferLike>;
   /** Objects that the other side has already, by their place in its list. */
   readonly shared?: readonly object[];
-  /** The caller's `out`: only room for it goes over. */
-  readonly room?: unknown;
+  /** The options whose `out` is this: only room for it goes over. As an argument the same array is one to be read. */
+  readonly room?: { readonly options: object; readonly out: unknown } | undefined;
   /** The array that was such room. */
   readonly filled?: ArrayBufferView | undefined;
 }
@@ -140,8 +140,6 @@ export class Packer {
       this.#seen.set(value, node);
       return node;
     };
-    const room = value === this.#options.room ? roomFor(value) : undefined;
-    if (room !== undefined) return note(room);
     if (ArrayBuffer.isView(value)) return note(this.#array(value));
     if (isScheme(value)) {
       const { slot, name } = value;
@@ -169,8 +167,11 @@ export class Packer {
     const tag = tagOf(value);
     const node = { is: "object", listed, unlisted, tag } satisfies Node;
     this.#seen.set(value, node);
+    const { room } = this.#options;
+    const space = value === room?.options ? roomFor(room.out) : undefined;
     for (const [name, entry, isListed] of shapedProperties(value) ?? properties(value)) {
-      (isListed ? listed : unlisted).push([name, this.pack(entry, depth + 1)]);
+      const packed = name === "out" && space !== undefined ? space : this.pack(entry, depth + 1);
+      (isListed ? listed : unlisted).push([name, packed]);
     }
     return node;
   }
@@ -178,6 +179,7 @@ export class Packer {
   // The elements in a buffer that can be sent away.
   #array(view: ArrayBufferView): unknown {
     const kind = kindOfArray(view) ?? "DataView";
+    const moves = this.#options.moves?.(view.buffer) === true;
     if (isGone(view)) return { is: "gone", kind } satisfies Node;
     const Kind = kKinds.get(kind);
     if (Kind === undefined) return view; // of no kind that any function takes: a copy goes
@@ -188,7 +190,7 @@ export class Packer {
       this.#buffers.add(buffer);
       return view === this.#options.filled ? ({ is: "filled", data: view } satisfies Node) : view;
     }
-    if (isMovable(buffer) && this.#options.moves?.(buffer) === true) {
+    if (moves && isMovable(buffer)) {
       const node = { is: "view", kind, buffer, start: bytes.byteOffset, length: lengthOf(view) } satisfies Node;
       if (!this.#leaving.has(buffer)) this.#leaving.set(buffer, []);
       this.#leaving.get(buffer)!.push(node);
@@ -200,13 +202,19 @@ export class Packer {
   }
 }
 
+/** The array of an `out`, which may be one or hold one. */
+export function dataOfOut(out: unknown): unknown {
+  if (ArrayBuffer.isView(out) || typeof out !== "object" || out === null) return out;
+  return (out as { readonly data?: unknown }).data;
+}
+
 // What goes over of an `out`: how large it is.
-function roomFor(out: object): Node | undefined {
-  const data: unknown = ArrayBuffer.isView(out) ? out : (out as { data?: unknown }).data;
+function roomFor(out: unknown): Node | undefined {
+  const data = dataOfOut(out);
   const kind = kindOfArray(data);
   if (kind === undefined || !kKinds.has(kind)) return undefined;
   const array = data as ArrayBufferView;
-  const tag = array === out ? undefined : tagOf(out);
+  const tag = array === out ? undefined : tagOf(out as object);
   return isGone(array) ? { is: "gone", kind, tag } : { is: "room", kind, length: lengthOf(array), tag };
 }
 
@@ -361,14 +369,13 @@ function goneArray(kind: string): ArrayBufferView {
 const kSet = (Object.getPrototypeOf(Uint8Array) as { prototype: Uint8Array }).prototype.set as (
   this: unknown,
   from: unknown,
-  at?: number,
 ) => void;
 
-/** Writes elements into the caller's array or tensor, from `at` on, and gives the array back. */
-export function fill(subject: string, out: unknown, elements: ArrayBufferView, at = 0): ArrayBufferView {
-  const target = (ArrayBuffer.isView(out) ? out : (out as { data: unknown }).data) as ArrayBufferView;
+/** Writes elements into the caller's array or tensor, and gives the array back. */
+export function fill(subject: string, out: unknown, elements: ArrayBufferView): ArrayBufferView {
+  const target = dataOfOut(out) as ArrayBufferView;
   refuseDetached(subject, "out", target);
-  kSet.call(target, elements, at);
+  kSet.call(target, elements);
   return target;
 }
 
