@@ -17,6 +17,8 @@ const learned: readonly [posenc.AnyScheme, number][] = [
   [posenc.t5({ heads: 2, buckets: 64 }), 128],
   [posenc.toeplitz({ values: [[1, 2, 3]] }), 3],
   [posenc.kerple({ heads: 4, r1: [1], r2: [1] }), 2],
+  [posenc.alibi({ heads: 8, slopes: [1, 2, 3, 4, 5, 6, 7, 8] }), 8],
+  [posenc.rope({ dim: 8, frequencies: [1, 0.5, 0.25, 0.125] }), 4],
   [posenc.kerple({ heads: 4 }), 8],
   [posenc.fire({ heads: 2, hidden: 8 }), 8 + 8 + 2 * 8 + 2 + 2],
   [posenc.distance({ heads: 4 }), 1],

@@ -384,6 +384,31 @@ const kEntries: Record<string, Entry> = {
     },
     missing: ["q", "k", "v"],
   },
+  attentionGradient: {
+    args: { q: [x, "data"], k: [x, "data"], v: [x, "data"], dOut: [x, "data"] },
+    options: {
+      rotate: [kMade.rotate(), "rotate"],
+      bias: [kMade.bias(), "bias"],
+      relate: [kMade.relate(), "relate"],
+      causal: ["top-left", "choice"],
+      window: [2, "window"],
+      prefixLength: [1, "whole"],
+      keyMask: [[true], "mask"],
+      keyLengths: [[1], "list"],
+      mask: [[[true]], "pairs"],
+      softcap: [2, "positive"],
+      sinks: [[1], "data"],
+      scale: [1, "number"],
+      queryPositions: [[0], "positions"],
+      keyPositions: [[0], "positions"],
+      queryOrder: [[0], "positions"],
+      keyOrder: [[0], "positions"],
+      length: [3, "positive"],
+      allowNonFinite: [false, "flag"],
+      dtype: ["float64", "choice"],
+    },
+    missing: ["q", "k", "v", "dOut"],
+  },
   multiHeadAttention: {
     args: { x: [x, "data"] },
     options: {
@@ -608,6 +633,8 @@ const kFine: Record<string, string> = {
   "fairseqPositions.tokens": "a position past 2^53",
   "attention.queryOrder": "a position past 2^53", // orders are only compared
   "attention.keyOrder": "a position past 2^53",
+  "attentionGradient.queryOrder": "a position past 2^53",
+  "attentionGradient.keyOrder": "a position past 2^53",
   "fairseqPositions.padIndex": "a huge number",
   "entropy.base": "a string",
 };

@@ -82,8 +82,11 @@ function sizeOf(shape: string, value: (name: string) => number): number {
   return size;
 }
 
-// DeBERTa has the tables of the terms it was asked for.
+// DeBERTa has the tables of the terms it was asked for; what replaces a fixed rule is learned only where it is given.
 function isUsed(scheme: AnyScheme, table: string): boolean {
+  if (table === "slopes" || table === "frequencies") {
+    return (scheme as unknown as Readonly<Record<string, unknown>>)[table] !== null;
+  }
   if (scheme.name !== "deberta") return true;
   const { terms } = scheme as unknown as { readonly terms: string };
   return terms.includes(table === "keys" ? "c2p" : "p2c");
