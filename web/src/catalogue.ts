@@ -1,6 +1,6 @@
 // Schemes from their JSON.
 import { nearest, refusal, refuse, refuseMissing } from "./error.js";
-import { type AnyScheme, type Outline, type Scheme, type SchemeJSON, isScheme, makeScheme } from "./scheme.js";
+import { type AnyScheme, type Outline, type Scheme, type SchemeJSON, applies, isScheme, makeScheme } from "./scheme.js";
 import { outlines } from "./schemes.gen.js";
 
 /**
@@ -48,14 +48,17 @@ export function fromJSON(spec: SchemeJSON | Scheme): AnyScheme {
   return makeScheme(descriptor, withoutNulls(descriptor, options, ""));
 }
 
-// Without the params that are null because they were not given and have no default.
+// Without the params that are null because they were not given: they have no default, or belong to a choice not made.
 function withoutNulls(descriptor: Outline, options: object, prefix: string): Record<string, unknown> {
   const kept = Object.create(null) as Record<string, unknown>;
+  const choiceOf = (name: string): unknown =>
+    (options as Record<string, unknown>)[name.slice(prefix.length)] ??
+    descriptor.params.find((param) => param.name === name)!.default;
   for (const [key, value] of Object.entries(options) as [string, unknown][]) {
     const name = prefix + key;
     const param = descriptor.params.find((candidate) => candidate.name === name);
     const isOuter = descriptor.params.some((candidate) => candidate.name.startsWith(`${name}.`));
-    if (value === null && param !== undefined && !param.required && param.default === null) continue;
+    if (value === null && param?.required === false && (param.default === null || !applies(param, choiceOf))) continue;
     kept[key] =
       isOuter && typeof value === "object" && value !== null ? withoutNulls(descriptor, value, `${name}.`) : value;
   }

@@ -288,6 +288,46 @@ describe("schemes", () => {
       for (const spec of [scheme, { ...scheme }, scheme.toJSON(), JSON.parse(JSON.stringify({ ...scheme })) as object])
         expect(JSON.stringify(fromJSON(any(spec)))).toBe(JSON.stringify(scheme));
     }
+    // Every scheme with every choice it has: what belongs to the others is null among its properties.
+    type Param = (typeof posenc.schemes)[number]["params"][number];
+    const valueOf = ({ name, kind, shown }: Param): unknown => {
+      if (kind === "table") return [name === "values" ? [0, 0, 0] : [0, 0, 0, 0]];
+      return kind === "list" ? [3, 2] : (shown?.value ?? 4);
+    };
+    let nulls = 0;
+    const made = new Set<string>();
+    for (const { slot, name, params } of posenc.schemes) {
+      const dim = name === "mrope" ? 6 : 4;
+      const base: [string, unknown][] = [["slot", slot], ["name", name], ["heads", 4], ["dim", dim], ["window", 2]];
+      const known = base.filter(([key], i) => i < 2 || params.some((param) => param.name === key));
+      const always = params.filter((param) => param.required || (param.shown !== undefined && param.default === null));
+      const plain = always.filter((param) => param.where === undefined && !known.some(([key]) => key === param.name));
+      const choices = params.flatMap(({ name: choice, choices }) => (choices ?? []).map((value) => [choice, value]));
+      for (const [choice, value] of [["", ""], ...choices]) {
+        const needed = params.filter(({ where, neededBy }) => where === choice && neededBy!.includes(value!));
+        const given = [...known, ...plain.map((param): [string, unknown] => [param.name, valueOf(param)])];
+        if (choice !== "") given.push([choice!, value], ...needed.map((p): [string, unknown] => [p.name, valueOf(p)]));
+        const spec: Record<string, unknown> = {};
+        for (const [key, entry] of given) {
+          const [outer, inner] = key.split(".") as [string, string?];
+          if (inner === undefined) spec[outer] = entry;
+          else spec[outer] = { ...(spec[outer] as object | undefined), [inner]: entry };
+        }
+        let scheme: posenc.Scheme;
+        try {
+          scheme = fromJSON(any(spec));
+        } catch {
+          continue; // a choice that these values do not fit
+        }
+        made.add(name);
+        nulls += Object.values(scheme).filter((entry) => entry === null).length;
+        for (const copy of [{ ...scheme }, JSON.parse(JSON.stringify({ ...scheme })) as object]) {
+          expect(JSON.stringify(fromJSON(any(copy))), `${name} ${choice} ${value}`).toBe(JSON.stringify(scheme));
+        }
+      }
+    }
+    expect([...made].sort()).toEqual(posenc.schemes.map(({ name }) => name).sort());
+    expect(nulls).toBeGreaterThan(100);
     const scheme = fromJSON({ slot: "rotate", name: "rope", dim: 2 });
     expect(scheme.slot).toBe("rotate");
     // Compiles only because the slot tells the scheme's type.
