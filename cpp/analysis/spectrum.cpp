@@ -41,6 +41,21 @@ double turned(double t, double omega) {
   return share < 1 ? share : 0;
 }
 
+bool whole(double x) { return std::floor(x) == x; }
+
+// 1 / omega. The powers of a base that make whole places are rounded as frequencies: within 2^-51 they are those.
+double place_of(double omega) {
+  const double place = 1 / omega, nearest = std::floor(place + 0.5);
+  const double gap = place < nearest ? nearest - place : place - nearest;
+  return gap <= place * 0x1p-51 ? nearest : place;
+}
+
+// left - digit place, rounded once: for whole digits below 2^53 within one of left / place.
+double remainder(double left, double digit, double place) {
+  const Sum spent = product(digit, place);
+  return (left - spent.high) - spent.low;
+}
+
 Status check_position(double position) {
   if (position >= 0 && position <= kMaxPosition) return ok();
   const Code code = position != position ? Code::kNotANumber : Code::kOutOfRange;
@@ -80,14 +95,33 @@ Status radix(const double* omega, std::size_t pairs, double position, double* di
   }
   std::sort(order.begin(), order.end(),
             [omega](std::size_t a, std::size_t b) { return omega[a] != omega[b] ? omega[a] < omega[b] : a < b; });
-  // Places are rounded, so a position that stands on one may seem to fall short of it.
-  const double slack = position * 0x1p-50;
   double left = position;
   for (const std::size_t i : order) {
-    const double place = 1 / omega[i];
-    digits[i] = std::floor((left + slack) / place);
-    left -= digits[i] * place;
-    if (left < 0) left = 0;
+    const double place = place_of(omega[i]);
+    if (place > position + position * 0x1p-50) continue;
+    digits[i] = std::floor(left / place);
+    if (!(digits[i] < kMaxPosition)) {  // the digit itself is rounded by more than the place
+      left = 0;
+      continue;
+    }
+    double remain = remainder(left, digits[i], place);
+    if (remain < 0) {
+      digits[i] -= 1;
+      remain = remainder(left, digits[i], place);
+    } else if (remain >= place) {
+      digits[i] += 1;
+      remain = remainder(left, digits[i], place);
+    }
+    // What is rounded may seem to fall short of a place that it stands on; whole numbers are not rounded.
+    if (!(whole(left) && whole(place))) {
+      double slack = position * 0x1p-50;
+      if (place * 0x1p-20 < slack) slack = place * 0x1p-20;
+      if (place - remain <= slack) {
+        digits[i] += 1;
+        remain = 0;
+      }
+    }
+    left = remain;
   }
   *rest = left;
   return ok();

@@ -17,8 +17,10 @@ Status spectrum(const double* omega, std::size_t pairs, double context, double* 
 
 // position (>= 0) in the number system whose places are 1 / omega_i: digits (pairs), whole numbers from the greatest
 // place down, each as large as it can be (the greedy expansion of Renyi 1957, with any real ratio of places), so that
-// position = sum_i digit_i / omega_i + rest with 0 <= rest < the smallest place, all but for position 2^-50, within
-// which a position counts as standing on a place; of equal places only one is used. For omega_i = b^(-i/pairs) that is
+// position = sum_i digit_i / omega_i + rest with 0 <= rest < the smallest place. 1 / omega_i within 2^-51 of a whole
+// number is that number, and whole positions have their exact digits there, up to 2^53. What is short of another place
+// by position 2^-50 and 2^-20 of it at most counts as standing on it, with nothing left, so that the sum holds within
+// position 2^-50; of equal places only one is used. For omega_i = b^(-i/pairs) that is
 // base b^(1/pairs): ordinary digits where it is whole. phase (pairs): the share of a turn, in [0, 1), at which pair i's
 // hand stands, within 2^-50 of omega_i as given. A pair that stands still has digit and phase 0. Errors: a position
 // that is negative or above 2^53, frequencies that are negative or not finite.

@@ -173,3 +173,61 @@ TEST_CASE("digits spell the position") {
     REQUIRE(turned.digits == straight.digits);
   });
 }
+
+TEST_CASE("radix: whole positions have their digits in whole bases up to 2^53") {
+  // Against integers of 64 bits; the frequencies are powers of the base as the schemes round them.
+  const auto check = [](std::uint64_t position, std::uint64_t base, std::size_t pairs) {
+    std::vector<double> omega(pairs);
+    std::uint64_t place = 1;
+    for (double& w : omega) {
+      w = 1 / static_cast<double>(place);
+      place *= base;
+    }
+    const Radix r = radix_of(omega, static_cast<double>(position));
+    INFO(position << " in base " << base);
+    std::uint64_t left = position;
+    for (std::size_t i = 0; i + 1 < pairs; ++i) {
+      REQUIRE(r.digits[i] == static_cast<double>(left % base));
+      left /= base;
+    }
+    REQUIRE(r.digits.back() == static_cast<double>(left));
+    REQUIRE(r.rest == 0);
+  };
+  constexpr std::uint64_t most = std::uint64_t{1} << 53;
+  for (std::uint64_t near = 0; near < 300; ++near) {
+    for (const std::uint64_t base : {2, 3, 7, 10, 100}) {
+      check(most - near, base, 3);
+      check((most >> 3) - 1 - near, base, 2);
+      check((most >> 2) - 1 - near, base, 5);
+    }
+  }
+  property("any size", [&](Dice& dice) {
+    const auto position = static_cast<std::uint64_t>(std::exp2(dice.real(0, 53)));
+    const auto pairs = whole(dice, 1, 5);
+    check(position, static_cast<std::uint64_t>(dice.integer(2, 1000)), pairs);
+  });
+  CHECK(radix_of(omegas(4), 0x1p53).digits == std::vector<double>{92, 90071992547409});
+  CHECK(radix_of(omegas(8), 0x1p51 - 1).digits == std::vector<double>{7, 4, 2, 2251799813685});
+}
+
+TEST_CASE("radix: digits and rest add up to any position, within what counts as standing on a place") {
+  property("sum", [](Dice& dice) {
+    const std::vector<double> omega = omegas(2 * whole(dice, 1, 20), dice.real(2, 1e12));
+    const double position = std::exp2(dice.real(-30, 53));
+    const Radix r = radix_of(omega, position);
+    long double sum = r.rest;
+    for (std::size_t i = 0; i < omega.size(); ++i) {
+      REQUIRE(r.digits[i] == std::floor(r.digits[i]));
+      REQUIRE(r.digits[i] >= 0);
+      sum += static_cast<long double>(r.digits[i]) / static_cast<long double>(omega[i]);
+    }
+    REQUIRE(std::abs(static_cast<double>(sum - static_cast<long double>(position))) <= position * 0x1p-50);
+    REQUIRE(r.rest >= 0);
+    REQUIRE(r.rest < 1);
+  });
+  const Radix huge = radix_of({1e300, 1}, 2.5), tiny = radix_of({1e-310, 1}, 7);
+  CHECK(huge.digits[1] == 2);
+  CHECK(huge.rest == 0);
+  CHECK(tiny.digits == std::vector<double>{0, 7});
+  CHECK(radix_of({10, 1}, 65432.3).digits == std::vector<double>{3, 65432});  // 0.3 stands on a place of 0.1
+}
