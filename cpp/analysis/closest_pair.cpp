@@ -41,13 +41,14 @@ class Boxes {
   const Node& node(std::size_t n) const { return nodes_[n]; }
   bool leaf(std::size_t n) const { return nodes_[n].right == 0; }
   std::size_t index(std::size_t t) const { return order_[t]; }
-  double distance(std::size_t s, std::size_t t, double limit) const {
-    return squared_distance(data_.data() + s * width_, data_.data() + t * width_, width_, limit);
+  // Squares of distances times `scale`.
+  double distance(std::size_t s, std::size_t t, double limit, double scale) const {
+    return squared_distance(data_.data() + s * width_, data_.data() + t * width_, width_, limit, scale);
   }
-  double gap(std::size_t a, std::size_t b, double limit) const {
+  double gap(std::size_t a, std::size_t b, double limit, double scale) const {
     const double* x = bounds_.data() + a * 2 * width_;
     const double* y = bounds_.data() + b * 2 * width_;
-    return squared_gap(x, x + width_, y, y + width_, width_, limit);
+    return squared_gap(x, x + width_, y, y + width_, width_, limit, scale);
   }
 
  private:
@@ -190,28 +191,40 @@ Status check(const double* table, std::size_t rows, std::size_t columns, Words s
 Status closest_pair(const double* table, std::size_t rows, std::size_t columns, Pair& pair) {
   if (Status status = check(table, rows, columns, "closestPair"); !status.ok()) return status;
   const Boxes boxes(table, rows, columns);
-  double best = kInfinity;
-  pair = {0, 0, kInfinity};
+  double best = kInfinity, scale = 1;
   const auto prune = [&](std::size_t a, std::size_t b) {
-    const double gap = boxes.gap(a, b, best);
+    const double gap = boxes.gap(a, b, best, scale);
     if (gap != best) return gap > best;
     // As close at best: only a pair of smaller indices would count.
     const std::size_t first = boxes.node(a).first, second = boxes.node(b).first;
     return a == b ? !before(first, first + 1, pair.i, pair.j)
                   : !before(std::min(first, second), std::max(first, second), pair.i, pair.j);
   };
-  walk(boxes, prune, [&](std::size_t s, std::size_t t) {
-    const double distance = boxes.distance(s, t, best);
+  const auto visit = [&](std::size_t s, std::size_t t) {
+    const double distance = boxes.distance(s, t, best, scale);
     if (distance > best) return;
     const std::size_t i = std::min(boxes.index(s), boxes.index(t)), j = std::max(boxes.index(s), boxes.index(t));
     if (distance == best && !before(i, j, pair.i, pair.j)) return;
     best = distance;
     pair = {i, j, 0};
-  });
+  };
+  const auto search = [&](double by) {
+    scale = by;
+    best = kInfinity;
+    pair = {0, 0, kInfinity};
+    walk(boxes, prune, visit);
+  };
+  search(1);
+  // Equal rows are 0 apart however they are scaled.
+  const auto equal = [&] {
+    return std::equal(table + pair.i * columns, table + (pair.i + 1) * columns, table + pair.j * columns);
+  };
+  if (!(best < kInfinity)) search(kLower);
+  if (best < kLeastSquare && scale == 1 && !equal()) search(kRaise);
   if (!(best < kInfinity)) {
     return refuse(Code::kOutOfRange, "closestPair", "table", "of rows whose distances float64 holds", to_text(best));
   }
-  pair.distance = std::sqrt(best);
+  pair.distance = std::sqrt(best) / scale;
   return ok();
 }
 
@@ -231,9 +244,14 @@ Status near_pairs(const double* table, std::size_t rows, std::size_t columns, do
   pairs.clear();
   const auto later = [](const Pair& a, const Pair& b) { return before(a.i, a.j, b.i, b.j); };  // a heap, largest on top
   walk(
-      boxes, [&](std::size_t a, std::size_t b) { return std::sqrt(boxes.gap(a, b, kInfinity)) > tolerance; },
+      boxes,
+      [&](std::size_t a, std::size_t b) {
+        const auto gap = [&](double scale) { return boxes.gap(a, b, kInfinity, scale); };
+        return root_of(gap(1), gap) > tolerance;
+      },
       [&](std::size_t s, std::size_t t) {
-        const double distance = std::sqrt(boxes.distance(s, t, kInfinity));
+        const auto apart = [&](double scale) { return boxes.distance(s, t, kInfinity, scale); };
+        const double distance = root_of(apart(1), apart);
         if (distance > tolerance) return;
         total += 1;
         const std::size_t i = std::min(boxes.index(s), boxes.index(t)), j = std::max(boxes.index(s), boxes.index(t));
@@ -257,12 +275,15 @@ Status distances_from(const double* origin, const double* rows, std::size_t coun
   if (status.ok()) status = check_finite(rows, count * columns, kSubject, "table");
   if (!status.ok()) return status;
   for (std::size_t t = 0; t < count; ++t) {
-    double lanes[4] = {};
-    for (std::size_t c = 0; c < columns; ++c) {
-      const double gap = rows[t * columns + c] - origin[c];
-      lanes[c % 4] += gap * gap;
-    }
-    distances[t] = std::sqrt((lanes[0] + lanes[2]) + (lanes[1] + lanes[3]));
+    const auto squared = [=](double scale) {
+      double lanes[4] = {};
+      for (std::size_t c = 0; c < columns; ++c) {
+        const double gap = (rows[t * columns + c] - origin[c]) * scale;
+        lanes[c % 4] += gap * gap;
+      }
+      return (lanes[0] + lanes[2]) + (lanes[1] + lanes[3]);
+    };
+    distances[t] = root_of(squared(1), squared);
   }
   return ok();
 }

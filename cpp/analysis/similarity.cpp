@@ -43,6 +43,23 @@ void divide_by_lengths(const std::vector<Real>& length, std::size_t rows, Real* 
   }
 }
 
+// Cosines do not change with the length of a row: where squares could leave float64, rows are multiplied by powers of
+// two that bring their largest number near 1. `level` holds them then.
+const double* levelled(const double* table, std::size_t rows, std::size_t columns, std::vector<double>& level) {
+  for (std::size_t i = 0; i < rows; ++i) {
+    double most = 0;
+    for (std::size_t c = 0; c < columns; ++c) {
+      const double x = table[i * columns + c], size = x < 0 ? -x : x;
+      if (most < size) most = size;
+    }
+    if (most == 0 || (most >= 0x1p-200 && most <= 0x1p200)) continue;
+    if (level.empty()) level.assign(table, table + rows * columns);
+    const int exponent = -std::ilogb(most);
+    for (std::size_t c = 0; c < columns; ++c) level[i * columns + c] = std::scalbn(table[i * columns + c], exponent);
+  }
+  return level.empty() ? table : level.data();
+}
+
 void fill_distances(const double* table, std::size_t rows, std::size_t columns, double* out) {
   const std::size_t width = padded_width(columns);
   std::vector<double> padded(rows * width, 0.0);
@@ -51,9 +68,11 @@ void fill_distances(const double* table, std::size_t rows, std::size_t columns, 
     out[i * rows + i] = 0;
     for (std::size_t j = 0; j < i; ++j) {
       const double* row = padded.data();
-      const double square =
-          squared_distance(row + i * width, row + j * width, width, std::numeric_limits<double>::infinity());
-      out[i * rows + j] = out[j * rows + i] = std::sqrt(square);
+      const auto squared = [=](double scale) {
+        return squared_distance(row + i * width, row + j * width, width, std::numeric_limits<double>::infinity(),
+                                scale);
+      };
+      out[i * rows + j] = out[j * rows + i] = root_of(squared(1), squared);
     }
   }
 }
@@ -66,7 +85,8 @@ Status similarity(const double* table, std::size_t rows, std::size_t columns, Me
   if (metric == Metric::kEuclidean) {
     fill_distances(table, rows, columns, out);
   } else {
-    std::vector<double> scratch(gram_scratch(rows));
+    std::vector<double> scratch(gram_scratch(rows)), level;
+    if (metric == Metric::kCosine) table = levelled(table, rows, columns, level);
     gram(table, rows, columns, columns, 1, out, scratch.data());
     if (metric == Metric::kCosine) {
       std::vector<double> length(rows);

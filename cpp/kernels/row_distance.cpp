@@ -30,16 +30,20 @@ POSENC_INLINE double sum_of_squares(std::size_t width, double limit, Gap gap) {
 
 }  // namespace
 
-double squared_distance(const double* a, const double* b, std::size_t width, double limit) {
+double squared_distance(const double* a, const double* b, std::size_t width, double limit, double scale) {
+  if (scale != 1) {
+    const F64x2 by = splat(scale);
+    return sum_of_squares(width, limit, [=](std::size_t c) { return (load(a + c) - load(b + c)) * by; });
+  }
   return sum_of_squares(width, limit, [=](std::size_t c) { return load(a + c) - load(b + c); });
 }
 
 double squared_gap(const double* low_a, const double* high_a, const double* low_b, const double* high_b,
-                   std::size_t width, double limit) {
-  const F64x2 zero = splat(0.0);
+                   std::size_t width, double limit, double scale) {
+  const F64x2 zero = splat(0.0), by = splat(scale);
   return sum_of_squares(width, limit, [=](std::size_t c) {
     const F64x2 over = load(low_b + c) - load(high_a + c), under = load(low_a + c) - load(high_b + c);
-    return max(zero, max(over, under));
+    return max(zero, max(over, under)) * by;
   });
 }
 

@@ -134,7 +134,7 @@ TEST_CASE("the search refuses tables without a pair, numbers that are not finite
   Pair pair;
   double total = 0;
   std::vector<Pair> pairs;
-  const double table[] = {1, std::numeric_limits<double>::quiet_NaN()}, wide[] = {1e300, -1e300}, plain[] = {0, 1};
+  const double table[] = {1, std::numeric_limits<double>::quiet_NaN()}, wide[] = {1.5e308, -1.5e308}, plain[] = {0, 1};
   CHECK(closest_pair(table, 1, 1, pair).code == Code::kShapeMismatch);
   CHECK(closest_pair(table, 2, 1, pair).message() == "closestPair: table must be finite numbers, got NaN");
   CHECK(closest_pair(wide, 2, 1, pair).code == Code::kOutOfRange);
@@ -223,4 +223,55 @@ TEST_CASE("a box is never farther than a row in it") {
       }
     }
   });
+}
+
+TEST_CASE("pairs are told apart wherever rows lie in float64's range") {
+  property("every pair", [](Dice& dice) {
+    const std::size_t rows = whole(dice, 2, 40), columns = whole(dice, 1, 5);
+    const int size = static_cast<int>(dice.integer(-1000, 900));
+    const bool mixed = dice.coin();  // a row or two of other sizes among them
+    std::vector<double> table(rows * columns);
+    for (std::size_t t = 0; t < rows; ++t) {
+      const int own = mixed && t % 5 == 0 ? static_cast<int>(dice.integer(-1000, 900)) : size;
+      for (std::size_t c = 0; c < columns; ++c) table[t * columns + c] = std::ldexp(dice.real(-1, 1), own);
+    }
+    const auto apart = [&](std::size_t i, std::size_t j) {
+      double length = 0;
+      for (std::size_t c = 0; c < columns; ++c) {
+        length = std::hypot(length, table[i * columns + c] - table[j * columns + c]);
+      }
+      return length;
+    };
+    double least = std::numeric_limits<double>::infinity();
+    for (std::size_t j = 0; j < rows; ++j) {
+      for (std::size_t i = 0; i < j; ++i) least = std::min(least, apart(i, j));
+    }
+    Pair pair;
+    REQUIRE(closest_pair(table.data(), rows, columns, pair).ok());
+    REQUIRE(pair.distance == Approx(least).epsilon(1e-14));
+    REQUIRE(apart(pair.i, pair.j) == Approx(least).epsilon(1e-14));
+    double total = 0;
+    std::vector<Pair> pairs;
+    const double tolerance = least * 1.5;
+    double expected = 0;
+    for (std::size_t j = 0; j < rows; ++j) {
+      for (std::size_t i = 0; i < j; ++i) expected += apart(i, j) <= tolerance ? 1 : 0;
+    }
+    REQUIRE(near_pairs(table.data(), rows, columns, tolerance, 1000, total, pairs).ok());
+    REQUIRE(total == expected);
+    for (const Pair& p : pairs) REQUIRE(p.distance == Approx(apart(p.i, p.j)).epsilon(1e-14));
+    std::vector<double> distances(rows);
+    REQUIRE(distances_from(table.data(), table.data(), rows, columns, distances.data()).ok());
+    for (std::size_t t = 0; t < rows; ++t) REQUIRE(distances[t] == Approx(apart(0, t)).epsilon(1e-14));
+  });
+  const double tiny[] = {0, 1e-200, 3e-200, 1e-200};
+  Pair pair;
+  REQUIRE(closest_pair(tiny, 3, 1, pair).ok());
+  CHECK(pair.i == 0);
+  CHECK(pair.j == 1);
+  CHECK(pair.distance == 1e-200);
+  REQUIRE(closest_pair(tiny, 4, 1, pair).ok());  // equal rows beside rows whose squares underflow
+  CHECK(pair.i == 1);
+  CHECK(pair.j == 3);
+  CHECK(pair.distance == 0);
 }

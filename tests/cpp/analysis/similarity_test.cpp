@@ -171,3 +171,51 @@ TEST_CASE("row_products are those of Eigen") {
     REQUIRE((mapped(out, rows, others) - expected).cwiseAbs().maxCoeff() < 1e-14);
   });
 }
+
+TEST_CASE("float64 cosines and distances hold wherever rows lie in float64's range") {
+  // Powers of two change neither cosines nor, but for themselves, distances: the same rows near 1 are the oracle.
+  property("scaled", [](Dice& dice) {
+    const std::size_t rows = whole(dice, 2, 9), columns = whole(dice, 1, 9);
+    const int up = static_cast<int>(dice.integer(-900, 900));
+    std::vector<double> table(rows * columns), scaled(rows * columns), apart(rows * columns);
+    std::vector<double> expected(rows * rows), found(rows * rows);
+    for (double& x : table) x = dice.real(-1, 1);
+    for (std::size_t i = 0; i < rows; ++i) {
+      const int own = static_cast<int>(dice.integer(-900, 900));
+      for (std::size_t c = 0; c < columns; ++c) {
+        scaled[i * columns + c] = std::ldexp(table[i * columns + c], up);
+        apart[i * columns + c] = std::ldexp(table[i * columns + c], own);
+      }
+    }
+    for (const Metric metric : {Metric::kCosine, Metric::kEuclidean}) {
+      REQUIRE(similarity(table.data(), rows, columns, metric, expected.data()).ok());
+      REQUIRE(similarity(scaled.data(), rows, columns, metric, found.data()).ok());
+      for (std::size_t n = 0; n < rows * rows; ++n) {
+        const double wanted = metric == Metric::kCosine ? expected[n] : std::ldexp(expected[n], up);
+        REQUIRE(std::abs(found[n] - wanted) <= 0x1p-48 * std::abs(wanted));
+      }
+    }
+    REQUIRE(similarity(table.data(), rows, columns, Metric::kCosine, expected.data()).ok());
+    REQUIRE(similarity(apart.data(), rows, columns, Metric::kCosine, found.data()).ok());
+    for (std::size_t n = 0; n < rows * rows; ++n) REQUIRE(std::abs(found[n] - expected[n]) <= 0x1p-48);
+    // Distances of rows of unlike sizes, by hypot.
+    REQUIRE(similarity(apart.data(), rows, columns, Metric::kEuclidean, found.data()).ok());
+    for (std::size_t i = 0; i < rows; ++i) {
+      for (std::size_t j = 0; j < rows; ++j) {
+        double length = 0;
+        for (std::size_t c = 0; c < columns; ++c) {
+          length = std::hypot(length, apart[i * columns + c] - apart[j * columns + c]);
+        }
+        REQUIRE(std::abs(found[i * rows + j] - length) <= 0x1p-48 * length);
+      }
+    }
+  });
+  double out[4];
+  const double tiny[] = {1e-160, 2e-160, 3e-160, 1e-160}, least[] = {5e-324, 0, 5e-324, 5e-324};
+  REQUIRE(similarity(tiny, 2, 2, Metric::kCosine, out).ok());
+  CHECK(out[1] == Approx(0.70710678118654752).epsilon(1e-15));
+  REQUIRE(similarity(least, 2, 2, Metric::kCosine, out).ok());
+  CHECK(out[1] == Approx(0.70710678118654752).epsilon(1e-15));
+  REQUIRE(similarity(least, 2, 2, Metric::kEuclidean, out).ok());
+  CHECK(out[1] == 5e-324);
+}
