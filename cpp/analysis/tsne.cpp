@@ -7,6 +7,7 @@
 #include "analysis/finite.h"
 #include "kernels/neighbour_forces.h"
 #include "kernels/normal.h"
+#include "kernels/row_distance.h"
 #include "simd/math.h"
 
 namespace posenc {
@@ -65,11 +66,18 @@ Status tsne_affinities(const double* table, std::size_t rows, std::size_t column
   if (Status status = check(table, rows, columns, perplexity); !status.ok()) return status;
   const std::size_t pairs = rows * (rows - 1) / 2;
   std::vector<double> squares(pairs);
+  // Affinities do not change with the unit of distance: squares of small ones must not underflow.
+  double most = 0;
+  for (std::size_t n = 0; n < rows * columns; ++n) {
+    const double size = table[n] < 0 ? -table[n] : table[n];
+    if (most < size) most = size;
+  }
+  const double unit = most < 0x1p-200 ? kRaise : 1;
   for (std::size_t i = 0; i < rows; ++i) {
     for (std::size_t j = 0; j < i; ++j) {
       double sum = 0;
       for (std::size_t c = 0; c < columns; ++c) {
-        const double gap = table[i * columns + c] - table[j * columns + c];
+        const double gap = (table[i * columns + c] - table[j * columns + c]) * unit;
         sum += gap * gap;
       }
       if (!(sum - sum == 0)) {
@@ -124,9 +132,12 @@ Status tsne(const double* table, std::size_t rows, std::size_t columns, double p
   };
 
   const std::size_t early = iterations < 500 ? iterations / 2 : 250;
-  const double given = static_cast<double>(rows) / 48, rate = given < 50 ? 50 : given;
+  // Of fewer than six rows each pair's affinity is so large that steps of 50, or exaggerated ones, throw neighbours
+  // apart for good.
+  const bool few = rows < 6;
+  const double given = static_cast<double>(rows) / 48, rate = few ? 4 : given < 50 ? 50 : given;
   for (std::size_t turn = 0; turn < iterations; ++turn) {
-    const double exaggeration = turn < early ? 12 : 1, momentum = turn < early ? 0.5 : 0.8;
+    const double exaggeration = turn < early && !few ? 12 : 1, momentum = turn < early ? 0.5 : 0.8;
     const double sum = 2 * neighbour_forces(p.data(), x, y, rows, attraction.data(), repulsion.data());
     for (std::size_t c = 0; c < 2 * rows; ++c) {
       const double slope = 4 * (exaggeration * attraction[c] - repulsion[c] / sum);

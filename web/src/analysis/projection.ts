@@ -81,7 +81,8 @@ export interface TsneMap {
 
 /**
  * Exact t-SNE (van der Maaten and Hinton 2008) of a table of 4 to 2,048 rows [T, d]: gradient descent in float64 from
- * seeded points, early exaggeration 12, momentum 0.5 then 0.8, gains per coordinate; the same bits everywhere.
+ * seeded points, early exaggeration 12 (none for fewer than 6 rows), momentum 0.5 then 0.8, gains per coordinate;
+ * the same bits everywhere.
  * O(T² iterations): for 2,048 rows some seconds, so call it from a worker. Distances between clusters and their sizes
  * mean little. Errors: `shape-mismatch` rows, `out-of-range` perplexity, `not-finite` numbers.
  */
