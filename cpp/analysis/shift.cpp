@@ -8,6 +8,17 @@ namespace {
 
 double magnitude(double x) { return x < 0 ? -x : x; }
 
+// What pair i is turned by, in columns a and b: a' = c a + s b, b' = c b - s a.
+struct Turn {
+  std::size_t a, b;
+  double c, s;
+};
+
+Turn turn_of(const PairPlaces& places, std::size_t i, double sine, double cosine) {
+  const std::size_t a = places.halves ? i : 2 * i, b = places.halves ? i + places.pairs : a + 1;
+  return {a, b, cosine / places.factor, (places.sine_first ? sine : 0.0 - sine) / places.factor};
+}
+
 }  // namespace
 
 void shift_matrix(const PairPlaces& places, const double* sine, const double* cosine, double* matrix) {
@@ -15,11 +26,22 @@ void shift_matrix(const PairPlaces& places, const double* sine, const double* co
   for (std::size_t c = 0; c < n * n; ++c) matrix[c] = 0;
   for (std::size_t c = 2 * places.pairs; c < n; ++c) matrix[c * n + c] = 1;
   for (std::size_t i = 0; i < places.pairs; ++i) {
-    const std::size_t a = places.halves ? i : 2 * i, b = places.halves ? i + places.pairs : a + 1;
-    const double s = (places.sine_first ? sine[i] : 0.0 - sine[i]) / places.factor;
-    matrix[a * n + a] = matrix[b * n + b] = cosine[i] / places.factor;
+    const auto [a, b, c, s] = turn_of(places, i, sine[i], cosine[i]);
+    matrix[a * n + a] = matrix[b * n + b] = c;
     matrix[a * n + b] = s;
     matrix[b * n + a] = 0.0 - s;
+  }
+}
+
+void turn_rows(const PairPlaces& places, const double* sine, const double* cosine, std::size_t count, double* rows) {
+  for (std::size_t t = 0; t < count; ++t) {
+    double* row = rows + t * places.width;
+    for (std::size_t i = 0; i < places.pairs; ++i) {
+      const auto [a, b, c, s] = turn_of(places, i, sine[t * places.pairs + i], cosine[t * places.pairs + i]);
+      const double x = row[a], y = row[b];
+      row[a] = c * x + s * y;
+      row[b] = c * y - s * x;
+    }
   }
 }
 

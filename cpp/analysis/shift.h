@@ -21,6 +21,10 @@ struct PairPlaces {
 // its eigenvalues e^(+-i omega k) lie on the unit circle. (Vaswani et al. 2017, 3.5; Su et al. 2021, 3.2.2.)
 void shift_matrix(const PairPlaces& places, const double* sine, const double* cosine, double* matrix);
 
+// sine, cosine (count, pairs) of omega_i e_t, rows (count, width) at some positions -> in place, the rows e_t later,
+// e_t being what t + k is past its rounded sum.
+void turn_rows(const PairPlaces& places, const double* sine, const double* cosine, std::size_t count, double* rows);
+
 // matrix (width, width), rows (count, width) at some positions, moved (count, width) at those k later -> error (count):
 // the largest |M row - moved|. Errors: numbers that are not finite.
 Status shift_error(const double* matrix, std::size_t width, const double* rows, const double* moved, std::size_t count,

@@ -11,6 +11,8 @@ Status run(shift_matrix_block& b) {
 }
 
 Status run(shift_error_block& b) {
+  turn_rows({count(b.width), count(b.pairs), flag(b.halves), flag(b.sine_first), b.factor}, at<const double>(b.sine),
+            at<const double>(b.cosine), count(b.count), at<double>(b.moved));
   return shift_error(at<const double>(b.matrix), count(b.width), at<const double>(b.rows), at<const double>(b.moved),
                      count(b.count), at<double>(b.out));
 }

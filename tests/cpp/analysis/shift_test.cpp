@@ -151,3 +151,26 @@ TEST_CASE("shift matrices are rotations") {
     REQUIRE(moved_by(0, omega, halves, sine_first) == Matrix::Identity(a.rows(), a.cols()));
   });
 }
+
+TEST_CASE("turn_rows moves each row by its own rest") {
+  for (const bool halves : {false, true}) {
+    for (const bool sine_first : {false, true}) {
+      const PairPlaces places{5, 2, halves, sine_first, 1.5};
+      const double angle[] = {0.25, -2.5, 1e-3, 40};  // two rows of two pairs
+      double sine[4], cosine[4], rows[10], expected[10];
+      for (std::size_t n = 0; n < 4; ++n) sine[n] = 1.5 * std::sin(angle[n]), cosine[n] = 1.5 * std::cos(angle[n]);
+      for (std::size_t t = 0; t < 2; ++t) {
+        for (std::size_t i = 0; i < 2; ++i) {
+          const std::size_t a = t * 5 + (halves ? i : 2 * i), b = t * 5 + (halves ? i + 2 : 2 * i + 1);
+          const std::complex<double> z = std::polar(2.0, 0.7 + static_cast<double>(t + i));
+          const std::complex<double> w = z * std::polar(1.0, angle[2 * t + i]);
+          const std::size_t x = sine_first ? b : a, y = sine_first ? a : b;
+          rows[x] = z.real(), rows[y] = z.imag(), expected[x] = w.real(), expected[y] = w.imag();
+        }
+        rows[t * 5 + 4] = expected[t * 5 + 4] = 9;
+      }
+      turn_rows(places, sine, cosine, 2, rows);
+      for (std::size_t n = 0; n < 10; ++n) CHECK(rows[n] == Approx(expected[n]).epsilon(0).margin(1e-14));
+    }
+  }
+}

@@ -57,6 +57,21 @@ describe("similarity", () => {
     );
   });
 
+  it("holds where squares leave float64", () => {
+    const half = Math.SQRT1_2;
+    for (const unit of [2 ** -1060, 2 ** -700, 2 ** -500, 1, 2 ** 500, 2 ** 1000]) {
+      const rows = tensor(Float64Array.of(unit, 2 * unit, 3 * unit, unit), [2, 2], "float64");
+      expect(similarity(rows, { metric: "cosine" }).at(0, 1)).toBeCloseTo(half, 14);
+      expect((similarity(rows, { metric: "euclidean" }).at(0, 1) as number) / unit).toBeCloseTo(Math.sqrt(5), 0);
+      const line = tensor(Float64Array.of(0, unit, 3 * unit), [3, 1], "float64");
+      expect(closestPair(line)).toEqual({ i: 0, j: 1, distance: unit });
+      expect(collisions(line).total).toBe(0);
+      expect(collisions(line, { tolerance: Math.min(unit, 2 ** 53) }).total).toBe(unit > 2 ** 53 ? 0 : 1);
+    }
+    const alike = tensor(Float64Array.of(1e-200, 1e-200), [2, 1], "float64");
+    expect(similarity(alike, { metric: "cosine" }).at(0, 1)).toBe(1);
+  });
+
   it("gives float32 where asked, into `out`, and refuses what is no table", () => {
     const x = randomNormal([40, 30]);
     const out = new Float32Array(1600);
@@ -130,6 +145,25 @@ describe("spectrum and radix", () => {
     );
     expect(code(() => radix(rope({ dim: 4 }), -1))).toBe("out-of-range");
   });
+
+  it("write whole positions in base ten and a hundred up to 2^53, by BigInt", () => {
+    const whole = fc.oneof(fc.integer({ min: 0, max: 400 }).map((n) => 2 ** 53 - n), fc.maxSafeNat());
+    fc.assert(
+      fc.property(whole, fc.constantFrom(4, 8), (position, dim) => {
+        const { digits, rest } = radix(sinusoidal({ dim }), position);
+        const base = dim === 4 ? 100n : 10n;
+        let left = BigInt(position);
+        for (let i = 0; i < dim / 2 - 1; i++) {
+          expect(digits[i]).toBe(Number(left % base));
+          left /= base;
+        }
+        expect(digits[dim / 2 - 1]).toBe(Number(left));
+        expect(rest).toBe(0);
+      }),
+      runs,
+    );
+    expect([...radix(sinusoidal({ dim: 4 }), 2 ** 53).digits]).toEqual([92, 90071992547409]);
+  });
 });
 
 describe("shifts", () => {
@@ -168,6 +202,41 @@ describe("shifts", () => {
       }),
       runs,
     );
+  });
+
+  it("are measured at t + k itself, also where no double is", () => {
+    const place = fc.oneof(
+      fc.double({ min: -(2 ** 52), max: 2 ** 52, noNaN: true }),
+      fc.double({ min: -10, max: 10, noNaN: true }),
+      fc.integer({ min: 2 ** 52 - 100, max: 2 ** 52 }),
+    );
+    fc.assert(
+      fc.property(scheme, place, fc.array(place, { minLength: 1, maxLength: 5 }), (made, k, positions) => {
+        const size = (made as { scale?: number }).scale ?? 2;
+        const bound = 4 * size * 2 ** -50;
+        expect(Math.max(...shiftError(made, k, positions).data)).toBeLessThan(bound);
+      }),
+      runs,
+    );
+    const four = sinusoidal({ dim: 4 });
+    const errors = shiftError(four, 0.1, [12345, 1e9, 1e15]).data;
+    errors.forEach((error) => expect(error).toBeLessThanOrEqual(4 * 2 ** -52));
+    // A sum that rounds to the padded position is not padded, and one that is exact there is.
+    const padded = sinusoidal({ dim: 4, padIndex: 2 ** 30 });
+    expect(shiftError(padded, 2 ** -30, [2 ** 30 - 1]).data[0]).toBeLessThan(2 ** -50);
+    expect(shiftError(padded, 2 ** -60, [2 ** 30 + 0.5]).data[0]).toBeLessThan(2 ** -50);
+    expect(shiftError(padded, 1, [2 ** 30 - 1]).data[0]).toBeGreaterThan(0.5);
+    for (const [k, t] of [
+      [1, 2 ** 53],
+      [-1, -(2 ** 53)],
+      [2 ** 53, 2 ** 53],
+    ] as const) {
+      expect(code(() => shiftError(four, k, [0, t]))).toBe("out-of-range");
+      expect(code(() => shiftError(four, -k, [0, t]))).toBe("nothing refused");
+    }
+    // Rules that depend on the length see one length in all of it.
+    const dynamic = rope({ dim: 8, scaling: { type: "dynamic", factor: 4, maxPositionEmbeddings: 32 } });
+    expect(Math.max(...shiftError(dynamic, 50, [0, 20, 100]).data)).toBeLessThan(1e-14);
   });
 
   it("hold 004's worked example, transposed against 001 (erratum 3)", () => {

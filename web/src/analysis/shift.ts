@@ -53,31 +53,34 @@ function readTurning(subject: string, scheme: unknown): Turning {
   };
 }
 
-// The sine and cosine of omega_i k, as exact as the scheme's own tables.
+// The sines and cosines of omega_i k for each k, as exact as the scheme's own tables: (offsets, pairs).
 function turnedBy(
   turning: Turning,
-  k: number,
+  offsets: Float64Array,
   length: number | undefined,
 ): { sine: Float64Array; cosine: Float64Array } {
   const { scheme, pairs, width } = turning;
-  const sine = new Float64Array(pairs);
-  const cosine = new Float64Array(pairs);
+  const count = offsets.length;
+  const sine = new Float64Array(count * pairs);
+  const cosine = new Float64Array(count * pairs);
   const json = scheme.toJSON();
-  let row: Float64Array;
+  let rows: Float64Array;
   if (scheme.slot === "embed") {
     const unit = { ...json, layout: "interleaved", order: "cos-sin", scale: 1, padIndex: null };
-    row = encode(fromJSON(unit) as EmbedScheme, [k], { dtype: "float64" }).data;
+    rows = encode(fromJSON(unit) as EmbedScheme, offsets, { dtype: "float64" }).data;
   } else {
-    const first = new Float64Array(width).fill(1).map((_, c) => (c % 2 === 0 ? 1 : 0));
+    const first = new Float64Array(count * width).map((_, n) => ((n % width) % 2 === 0 ? 1 : 0));
     const turn = fromJSON({ ...json, layout: "interleaved" }) as RotateScheme;
-    row = rotate(new Tensor(first, [1, width], "float64"), turn, {
-      positions: [k],
+    rows = rotate(new Tensor(first, [count, width], "float64"), turn, {
+      positions: offsets,
       ...(length === undefined ? {} : { length }),
     }).data;
   }
-  for (let i = 0; i < pairs; i++) {
-    cosine[i] = row[2 * i]!;
-    sine[i] = row[2 * i + 1]!;
+  for (let t = 0; t < count; t++) {
+    for (let i = 0; i < pairs; i++) {
+      cosine[t * pairs + i] = rows[t * width + 2 * i]!;
+      sine[t * pairs + i] = rows[t * width + 2 * i + 1]!;
+    }
   }
   return { sine, cosine };
 }
@@ -94,17 +97,22 @@ export function shiftMatrix(
   k: number,
   options?: ShiftOptions,
 ): Tensor<"float64"> {
-  return matrixOf("shiftMatrix", readTurning("shiftMatrix", scheme), k, options);
-}
-
-function matrixOf(subject: string, turning: Turning, k: unknown, options: unknown): Tensor<"float64"> {
+  const subject = "shiftMatrix";
+  const turning = readTurning(subject, scheme);
   const given = readOptions(subject, options, ["length"]);
   const length = readPositive(subject, "length", given.length);
-  const offset = readFinite(subject, "k", k);
-  const { sine, cosine } = turnedBy(turning, offset, length);
+  return matrixOf(subject, turning, readFinite(subject, "k", k), length);
+}
+
+// What the sines and cosines of a turning are multiplied by.
+function factorOf({ scheme }: Turning, length: number | undefined): number {
+  return scheme.slot === "embed" ? 1 : frequencies(scheme, { length: length ?? 1 }).attentionFactor;
+}
+
+function matrixOf(subject: string, turning: Turning, k: number, length: number | undefined): Tensor<"float64"> {
+  const { sine, cosine } = turnedBy(turning, Float64Array.of(k), length);
   const { width, pairs } = turning;
-  const factor =
-    turning.scheme.slot === "embed" ? 1 : frequencies(turning.scheme, { length: length ?? 1 }).attentionFactor;
+  const factor = factorOf(turning, length);
   const frame = analysisFrame(subject);
   const out = frame.output(width * width * 8);
   frame.run("shift_matrix", {
@@ -120,10 +128,17 @@ function matrixOf(subject: string, turning: Turning, k: unknown, options: unknow
   return new Tensor(frame.float64(out, width * width), [width, width], "float64");
 }
 
+// t + k - sum exactly, sum being t + k rounded (Knuth's two-sum).
+function restOfSum(t: number, k: number, sum: number): number {
+  const back = sum - t;
+  return t - (sum - back) + (k - back);
+}
+
 /**
  * How far M(k) p(t) is from p(t + k) at each position t: the largest entry, float64 [T] (for rope p(t) is R(t) times a
- * vector of ones). Rounding alone, whatever the position: within dim 2^-52 times the largest entry.
- * Errors as {@link shiftMatrix}.
+ * vector of ones). Rounding alone, whatever the position: within dim 2^-52 times the largest entry, t + k being the sum
+ * itself and not the double nearest to it.
+ * Errors as {@link shiftMatrix}; `out-of-range` where t + k is beyond 2^53 in magnitude.
  */
 export function shiftError(
   scheme: EmbedScheme | RotateScheme,
@@ -133,32 +148,55 @@ export function shiftError(
 ): Tensor<"float64"> {
   const subject = "shiftError";
   const turning = readTurning(subject, scheme);
-  const matrix = matrixOf(subject, turning, k, options);
+  const given = readOptions(subject, options, ["length"]);
+  const wanted = readPositive(subject, "length", given.length);
+  const offset = readFinite(subject, "k", k);
   const places = readLine(subject, "positions", positions);
-  const { width } = turning;
+  const { width, pairs } = turning;
   const count = places.length;
-  const rowsAt = (at: Float64Array): Float64Array => {
-    if (turning.scheme.slot === "embed") {
-      return encode(turning.scheme as EmbedScheme, at, { dtype: "float64" }).data;
-    }
+  const rowsAt = (scheme: EmbedScheme | RotateScheme, at: Float64Array, length?: number): Float64Array => {
+    if (scheme.slot === "embed") return encode(scheme as EmbedScheme, at, { dtype: "float64" }).data;
     const ones = new Tensor(new Float64Array(count * width).fill(1), [count, width], "float64");
-    const length = options?.length;
-    return rotate(ones, turning.scheme as RotateScheme, {
-      positions: at,
-      ...(length === undefined ? {} : { length }),
-    }).data;
+    return rotate(ones, scheme as RotateScheme, { positions: at, ...(length === undefined ? {} : { length }) }).data;
   };
+  places.forEach((t) => {
+    if (t >= -kLimit && t <= kLimit) return;
+    const code = t - t === 0 ? "out-of-range" : "not-finite";
+    refuse(code, subject, "positions", "numbers of at most 2^53 in magnitude", t);
+  });
+  const sums = places.map((t) => t + offset);
+  const rests = places.map((t, n) => restOfSum(t, offset, sums[n]!));
+  sums.forEach((sum, n) => {
+    const beyond = Math.abs(sum) > kLimit || (Math.abs(sum) === kLimit && rests[n]! * sum > 0);
+    if (beyond) refuse("out-of-range", subject, "k", "such that t + k is at most 2^53 in magnitude", offset);
+  });
+  // One length for all rows and the matrix: they are of one table.
+  const length = wanted ?? sums.reduce((most, sum, n) => Math.max(most, sum + 1, places[n]! + 1), 1);
+  const matrix = matrixOf(subject, turning, offset, length);
+  const rows = rowsAt(turning.scheme, places, length);
+  let moved = rowsAt(turning.scheme, sums, length);
+  if (rests.some((rest, n) => rest !== 0 && sums[n] === (turning.scheme as { padIndex?: unknown }).padIndex)) {
+    // A sum that only rounds to the padded position is not it.
+    const padded = moved;
+    moved = rowsAt(fromJSON({ ...turning.scheme.toJSON(), padIndex: null } as never) as EmbedScheme, sums);
+    rests.forEach((rest, n) => {
+      if (rest === 0) moved.set(padded.subarray(n * width, (n + 1) * width), n * width);
+    });
+  }
+  const { sine, cosine } = turnedBy(turning, rests, length);
   const frame = analysisFrame(subject);
   const out = frame.output(count * 8);
   frame.run("shift_error", {
     matrix: frame.input(matrix.data, "matrix", width * width),
     width,
-    rows: frame.input(rowsAt(places), "positions", count * width),
-    moved: frame.input(
-      rowsAt(places.map((t) => t + k)),
-      "positions",
-      count * width,
-    ),
+    rows: frame.input(rows, "positions", count * width),
+    moved: frame.input(moved, "positions", count * width),
+    sine: frame.input(sine, "positions", count * pairs),
+    cosine: frame.input(cosine, "positions", count * pairs),
+    pairs,
+    halves: turning.halves,
+    sine_first: turning.sineFirst,
+    factor: factorOf(turning, length),
     count,
     out,
   });
