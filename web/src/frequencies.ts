@@ -37,7 +37,11 @@ interface Report extends Omit<Frequencies, "inverse" | "wavelength"> {
 
 /** The frequencies of an embed or rotate scheme; `unsupported` for schemes that turn no pairs. */
 export function frequencies(scheme: EmbedScheme | RotateScheme, options?: FrequenciesOptions): Frequencies {
-  const subject = "frequencies";
+  return frequenciesFor("frequencies", scheme, options);
+}
+
+/** {@link frequencies} for a function that names itself in refusals. */
+export function frequenciesFor(subject: string, scheme: unknown, options?: FrequenciesOptions): Frequencies {
   const spec = readScheme(subject, "scheme", scheme, ["embed", "rotate"]);
   const given = readOptions(subject, options, ["length"]);
   const length = readPositive(subject, "length", given.length) ?? 0;

@@ -75,7 +75,7 @@ export function attentionDistance(weights: TensorLike, options?: AttentionDistan
         subject,
         own,
         `${count} positions on one axis`,
-        verbatim(`shape ${printedShape([positions.axes, positions.count])}`),
+        verbatim(`shape ${printedShape(positions.axes === 1 ? [positions.count] : [positions.axes, positions.count])}`),
       );
     }
     return positions;

@@ -47,6 +47,11 @@ export function readOptions(
   return copy;
 }
 
+/** What follows the arguments of a function that has no options: nothing, or an object that says nothing. */
+export function readNoOptions(subject: string, args: ArrayLike<unknown>, count: number): void {
+  readOptions(subject, args[count], []);
+}
+
 function readNumber(subject: string, argument: string, value: unknown, allowed: string): number {
   if (value === undefined) refuseMissing(subject, argument, allowed);
   if (typeof value !== "number" || Number.isNaN(value)) refuse("not-a-number", subject, argument, allowed, value);

@@ -639,6 +639,9 @@ const kFine: Record<string, string> = {
   "entropy.base": "a string",
 };
 
+// What makes positions or schemes of plain arguments has no options to mistake.
+const kPositional = ["arange", "fairseqPositions", "fromJSON", "grid", "multimodalPositions", "sentenceOf"];
+
 type AnyFunction = (...args: unknown[]) => unknown;
 
 function run(name: string, entry: Entry, changed?: string, value?: unknown): unknown {
@@ -732,8 +735,58 @@ describe("every function, every argument, every bad value", () => {
         expect(error.message).toContain(`did you mean ${known!}?`);
         expect(error.allowed).toContain(known);
       });
+    } else if (!kPositional.includes(name)) {
+      it(`${name}: takes no options, and says so`, () => {
+        const call = (options: unknown): unknown =>
+          (posenc as unknown as Record<string, AnyFunction>)[name]!(
+            ...Object.values(entry.args).map(([fine]) => fine),
+            options,
+          );
+        const error = refused(() => call({ nope: 1 }));
+        expectRefusal(error, "unknown-option");
+        expect([error.subject, error.argument]).toEqual([name, "nope"]);
+        expectRefusal(
+          refused(() => call(5)),
+          "not-a-number",
+        );
+        expect(seen(call({}))).toBe(good);
+        expect(seen(call(undefined))).toBe(good);
+      });
     }
   }
+
+  it("take allowNonFinite where a NaN can be followed, and say no elsewhere", () => {
+    const taking = ["attention", "embed", "multiHeadAttention", "rotate"];
+    for (const [name, entry] of Object.entries(kEntries)) {
+      if (entry.options === undefined) continue; // held above
+      const lax = { ...entry, options: { ...entry.options, allowNonFinite: [true, "flag"] } } as Entry;
+      if (taking.includes(name)) expect(seen(run(name, lax)), name).toBe(seen(run(name, entry)));
+      else expect(refused(() => run(name, lax)).code, name).toBe("unknown-option");
+    }
+    const moved = posenc.convertLayout([[1, NaN, Infinity, 4]], { from: "interleaved", to: "half" });
+    expect(moved.tolist()).toEqual([[1, Infinity, NaN, 4]]);
+  });
+
+  it("messages name the function called, the limit and the shape given", () => {
+    const message = (call: () => unknown): string => refused(call).message;
+    for (const name of ["spectrum", "radix"] as const) {
+      const second = name === "radix" ? 4 : { context: 4 };
+      const said = message(() => posenc[name](alibi({ heads: 2 }) as never, second as never));
+      expect(said).toMatch(`${name}: scheme must`);
+    }
+    for (const name of ["closestPair", "collisions"] as const) {
+      for (const length of [2 ** 40, 1, -1]) {
+        expect(message(() => posenc[name](sinusoidal({ dim: 4 }), { length }))).toContain("from 2 to 2^32, got");
+      }
+    }
+    const weights = [
+      [0.5, 0.25, 0.25],
+      [1, 0, 0],
+    ];
+    expect(message(() => posenc.attentionDistance(weights, { positions: 3 }))).toContain("got shape [3]");
+    const axes = { keyPositions: posenc.grid(3, 1) };
+    expect(message(() => posenc.attentionDistance(weights, axes))).toContain("got shape [2, 3]");
+  });
 
   // Where the words of the core or a size of two arguments speak of an argument by another name.
   function aliases(name: string, argument: string): string {

@@ -2,7 +2,7 @@
 import { analysisFrame } from "../analysis-part.js";
 import { encode } from "../embed.js";
 import { printedShape, refuse, verbatim } from "../error.js";
-import { readOptions } from "../options.js";
+import { readNoOptions, readOptions } from "../options.js";
 import type { PositionsLike } from "../positions.js";
 import { type EmbedScheme, readScheme } from "../scheme.js";
 import { Tensor, type TensorLike, allowedSize, asFloat64, readNumbers } from "../tensor.js";
@@ -110,6 +110,7 @@ export interface DiagonalDominance {
  */
 export function diagonalDominance(table: TensorLike): DiagonalDominance {
   const subject = "diagonalDominance";
+  readNoOptions(subject, arguments, 1);
   const { data, rows, columns: dim } = readTable(subject, "table", table);
   const size = allowedSize(subject, "columns x columns", [dim, dim], 8);
   const frame = analysisFrame(subject);
@@ -147,6 +148,7 @@ export interface NormRatio {
  */
 export function normRatio(embeddings: TensorLike, table: TensorLike): NormRatio {
   const subject = "normRatio";
+  readNoOptions(subject, arguments, 2);
   const x = readTable(subject, "embeddings", embeddings);
   const p = readTable(subject, "table", table);
   const frame = analysisFrame(subject);

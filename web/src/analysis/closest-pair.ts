@@ -30,7 +30,7 @@ const kChunk = 4096;
 type Target = { readonly uniform: EmbedScheme; readonly length: number } | { readonly table: Rows };
 
 function readTarget(subject: string, target: unknown, wanted: unknown): Target {
-  const allowed = "a whole number from 2";
+  const allowed = "a whole number from 2 to 2^32";
   const isScheme = typeof target === "object" && target !== null && "slot" in target;
   if (!isScheme) {
     const table = readTable(subject, "table", target);

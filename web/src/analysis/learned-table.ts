@@ -1,7 +1,7 @@
 // What a table of free parameters can be, beside a formula: fitted to a kernel, spread over another length, continued.
 import { analysisFrame } from "../analysis-part.js";
 import { refuse, verbatim, printedShape } from "../error.js";
-import { readChoice, readOptions, readWhole } from "../options.js";
+import { readChoice, readNoOptions, readOptions, readWhole } from "../options.js";
 import { Tensor, type TensorLike, allowedSize, asFloat64, readNumbers } from "../tensor.js";
 import { readTable } from "./table.js";
 
@@ -111,6 +111,7 @@ export interface ExtendedTable {
  */
 export function extendTable(table: TensorLike, length: number): ExtendedTable {
   const subject = "extendTable";
+  readNoOptions(subject, arguments, 2);
   const { data, rows, columns } = readTable(subject, "table", table);
   const wanted = readWhole(subject, "length", length);
   const size = allowedSize(subject, "length x dim", [Math.max(wanted, rows), columns], 8);

@@ -2,7 +2,7 @@
 import { analysisFrame } from "../analysis-part.js";
 import { refuse, refuseMissing, verbatim } from "../error.js";
 import type { FieldValue, Frame } from "../module.js";
-import { readChoice, readFinite, readOptions } from "../options.js";
+import { readChoice, readFinite, readNoOptions, readOptions } from "../options.js";
 import type { PositionsLike } from "../positions.js";
 import { Tensor, type TensorLike, asFloat64, readNumbers } from "../tensor.js";
 import { readLine } from "./turned-pairs.js";
@@ -78,6 +78,7 @@ function run(
  * Errors: base outside 1e-12 … 1e12, alpha outside 1e-6 … 1e6, samples beyond 1e12.
  */
 export function oscillatoryIntegral(law: FrequencyLaw, offsets: PositionsLike): Tensor<"float64"> {
+  readNoOptions("oscillatoryIntegral", arguments, 2);
   return run("oscillatoryIntegral", "oscillatory_integral", law, offsets, {});
 }
 

@@ -1,7 +1,7 @@
 // What a matrix of numbers of pairs (a bias, weights, similarities) says of distance.
 import { analysisFrame } from "../analysis-part.js";
 import type { Frame, Place } from "../module.js";
-import { readChoice, readFinite, readOptions } from "../options.js";
+import { readChoice, readFinite, readNoOptions, readOptions } from "../options.js";
 import { Tensor, type TensorLike } from "../tensor.js";
 import { type Matrices, readMatrices } from "./table.js";
 
@@ -69,6 +69,7 @@ export function offsetProfile(matrix: TensorLike, options?: StartOptions): Offse
  */
 export function toeplitzGap(matrix: TensorLike): Tensor<"float64"> {
   const subject = "toeplitzGap";
+  readNoOptions(subject, arguments, 1);
   const read = readMatrices(subject, "matrix", matrix);
   const frame = analysisFrame(subject);
   const gap = frame.output(read.batch * 8);
@@ -90,6 +91,7 @@ export interface Symmetry {
  */
 export function symmetry(matrix: TensorLike): Symmetry {
   const subject = "symmetry";
+  readNoOptions(subject, arguments, 1);
   const read = readMatrices(subject, "matrix", matrix);
   const frame = analysisFrame(subject);
   const places: [Place, Place] = [frame.output(read.batch * 8), frame.output(read.batch * 8)];

@@ -1,6 +1,6 @@
 // The frequencies of a scheme read as clocks, and as the places of a number system.
 import { analysisFrame } from "../analysis-part.js";
-import { frequencies } from "../frequencies.js";
+import { frequenciesFor } from "../frequencies.js";
 import { readFinite, readOptions, readPositive } from "../options.js";
 import type { EmbedScheme, RotateScheme } from "../scheme.js";
 
@@ -33,7 +33,7 @@ export function spectrum(scheme: EmbedScheme | RotateScheme, options: SpectrumOp
   const given = readOptions(subject, options, ["context", "length"]);
   const context = readFinite(subject, "context", given.context, undefined, "a number above 0");
   const length = readPositive(subject, "length", given.length) ?? (context > 0 ? context : 1);
-  const { inverse } = frequencies(scheme, { length });
+  const { inverse } = frequenciesFor(subject, scheme, { length });
   const pairs = inverse.length;
   const frame = analysisFrame(subject);
   const wavelength = frame.output(pairs * 8);
@@ -82,7 +82,7 @@ export function radix(scheme: EmbedScheme | RotateScheme, position: number, opti
   const given = readOptions(subject, options, ["length"]);
   const place = readFinite(subject, "position", position, undefined, "a number from 0 to 2^53");
   const length = readPositive(subject, "length", given.length) ?? (place >= 0 ? place + 1 : 1);
-  const { inverse } = frequencies(scheme, { length });
+  const { inverse } = frequenciesFor(subject, scheme, { length });
   const pairs = inverse.length;
   const frame = analysisFrame(subject);
   const digits = frame.output(pairs * 8);
