@@ -756,7 +756,7 @@ describe("every function, every argument, every bad value", () => {
   }
 
   it("take allowNonFinite where a NaN can be followed, and say no elsewhere", () => {
-    const taking = ["attention", "embed", "multiHeadAttention", "rotate"];
+    const taking = ["attention", "attentionGradient", "embed", "multiHeadAttention", "rotate"];
     for (const [name, entry] of Object.entries(kEntries)) {
       if (entry.options === undefined) continue; // held above
       const lax = { ...entry, options: { ...entry.options, allowNonFinite: [true, "flag"] } } as Entry;
