@@ -463,7 +463,9 @@ const kAtOnce = ["module", "error", "tensor", "positions", "scheme", "schemes.ge
 /** The functions that index.ts passes on and that compute. */
 export function computing() {
   const names = [];
-  const parts = ["web/src/core.ts", "web/src/analysis/index.ts"].map((path) => readFileSync(join(kRoot, path), "utf8"));
+  const parts = ["core", "layers", "analysis/index"].map((part) =>
+    readFileSync(join(kRoot, `web/src/${part}.ts`), "utf8"),
+  );
   const statements = parts.join("").replace(/\/\/.*$/gm, "").matchAll(/^export (type )?(\*|\{([^}]*)\}) from "\.\/([^"]+)\.js";$/gm);
   for (const [, type, what, list, module] of statements) {
     if (type || kAtOnce.includes(module)) continue;

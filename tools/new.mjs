@@ -339,7 +339,7 @@ function add(slot, name) {
       throw new Refusal(`${entry.name} exists already, in the slot ${entry.slot}`);
     }
   }
-  for (const index of ["web/src/core.ts", "web/src/analysis/index.ts"].map(at)) {
+  for (const index of ["web/src/core.ts", "web/src/layers.ts", "web/src/analysis/index.ts"].map(at)) {
     if (existsSync(index) && new RegExp(`[{,]\\s*${name}\\s*[,}]`).test(readFileSync(index, "utf8"))) {
       throw new Refusal(`the package exports another ${name} already`);
     }

@@ -76,7 +76,7 @@ export interface AttentionOptions {
   /** Lets NaN and Infinity through to where they are visible; they are `not-finite` otherwise. */
   readonly allowNonFinite?: boolean;
   /**
-   * `"float64"`: everything in float64, to about 1e-13, by a plain way that is some thirty times slower: the reference
+   * `"float64"`: everything in float64, to about 1e-13, by a plain way that is many times slower: the reference
    * beside the fast one. A bundle has it where it has {@link attentionGradient}. Default `"float32"`.
    */
   readonly dtype?: "float32" | "float64";

@@ -53,6 +53,5 @@ export {
   type NestedBooleans,
   attention,
 } from "./attention.js";
-export { type MultiHeadAttentionOptions, multiHeadAttention } from "./multi-head.js";
 export { type AttentionDistanceOptions, type EntropyOptions, attentionDistance, entropy } from "./metrics.js";
 export { type RandomNormalOptions, randomNormal } from "./random.js";

@@ -21,14 +21,14 @@ export const relativeIndex = /* @__PURE__ */ later("relativeIndex", posenc.relat
 export const frequencies = /* @__PURE__ */ later("frequencies", posenc.frequencies);
 /** {@link posenc.attention} */
 export const attention = /* @__PURE__ */ later("attention", posenc.attention);
-/** {@link posenc.multiHeadAttention} */
-export const multiHeadAttention = /* @__PURE__ */ later("multiHeadAttention", posenc.multiHeadAttention);
 /** {@link posenc.attentionDistance} */
 export const attentionDistance = /* @__PURE__ */ later("attentionDistance", posenc.attentionDistance);
 /** {@link posenc.entropy} */
 export const entropy = /* @__PURE__ */ later("entropy", posenc.entropy);
 /** {@link posenc.randomNormal} */
 export const randomNormal = /* @__PURE__ */ later("randomNormal", posenc.randomNormal);
+/** {@link posenc.multiHeadAttention} */
+export const multiHeadAttention = /* @__PURE__ */ later("multiHeadAttention", posenc.multiHeadAttention);
 /** {@link posenc.attentionGradient} */
 export const attentionGradient = /* @__PURE__ */ later("attentionGradient", posenc.attentionGradient);
 /** {@link posenc.bilinear} */
