@@ -180,7 +180,8 @@ describe.each([
     expect(keyMask.length).toBe(1500);
     same(result, whole);
     expect(progress.length).toBeGreaterThan(1);
-    expect(turns).toBeGreaterThan(1);
+    // Without a worker the blocks run here, with a turn between two of them.
+    expect(turns).toBeGreaterThanOrEqual(workers === 0 ? progress.length - 1 : 2);
     progress.forEach(({ done, total }, i) => {
       expect(total).toBe(progress[0]!.total);
       expect(done).toBeGreaterThan(i === 0 ? 0 : progress[i - 1]!.done);
