@@ -294,6 +294,29 @@ interface Entry {
 const x = tensor([[1, 2, 3, 4]]);
 const pairOfRows = tensor(Float32Array.of(1, 2, 3, 5), [2, 2]);
 const square = tensor(Float32Array.from({ length: 16 }, (_, n) => n % 5), [4, 4]);
+
+// What attention and its gradient share.
+const attending = {
+  rotate: [kMade.rotate(), "rotate"],
+  bias: [kMade.bias(), "bias"],
+  relate: [kMade.relate(), "relate"],
+  causal: ["top-left", "choice"],
+  window: [2, "window"],
+  prefixLength: [1, "whole"],
+  keyMask: [[true], "mask"],
+  keyLengths: [[1], "list"],
+  mask: [[[true]], "pairs"],
+  softcap: [2, "positive"],
+  sinks: [[1], "data"],
+  scale: [1, "number"],
+  queryPositions: [[0], "positions"],
+  keyPositions: [[0], "positions"],
+  queryOrder: [[0], "positions"],
+  keyOrder: [[0], "positions"],
+  length: [3, "positive"],
+  allowNonFinite: [false, "flag"],
+} as const;
+
 const kEntries: Record<string, Entry> = {
   encode: {
     args: { scheme: [kMade.embed(), "embed"], positions: [[0], "positions"] },
@@ -360,26 +383,9 @@ const kEntries: Record<string, Entry> = {
   attention: {
     args: { q: [x, "data"], k: [x, "data"], v: [x, "data"] },
     options: {
-      rotate: [kMade.rotate(), "rotate"],
-      bias: [kMade.bias(), "bias"],
-      relate: [kMade.relate(), "relate"],
-      causal: ["top-left", "choice"],
-      window: [2, "window"],
-      prefixLength: [1, "whole"],
-      keyMask: [[true], "mask"],
-      keyLengths: [[1], "list"],
-      mask: [[[true]], "pairs"],
-      softcap: [2, "positive"],
-      sinks: [[1], "data"],
-      scale: [1, "number"],
-      queryPositions: [[0], "positions"],
-      keyPositions: [[0], "positions"],
-      queryOrder: [[0], "positions"],
-      keyOrder: [[0], "positions"],
-      length: [3, "positive"],
+      ...attending,
       weights: [true, "flag"],
       trace: [false, "flag"],
-      allowNonFinite: [false, "flag"],
       out: [new Float32Array(4), "out"],
     },
     missing: ["q", "k", "v"],
@@ -387,24 +393,7 @@ const kEntries: Record<string, Entry> = {
   attentionGradient: {
     args: { q: [x, "data"], k: [x, "data"], v: [x, "data"], dOut: [x, "data"] },
     options: {
-      rotate: [kMade.rotate(), "rotate"],
-      bias: [kMade.bias(), "bias"],
-      relate: [kMade.relate(), "relate"],
-      causal: ["top-left", "choice"],
-      window: [2, "window"],
-      prefixLength: [1, "whole"],
-      keyMask: [[true], "mask"],
-      keyLengths: [[1], "list"],
-      mask: [[[true]], "pairs"],
-      softcap: [2, "positive"],
-      sinks: [[1], "data"],
-      scale: [1, "number"],
-      queryPositions: [[0], "positions"],
-      keyPositions: [[0], "positions"],
-      queryOrder: [[0], "positions"],
-      keyOrder: [[0], "positions"],
-      length: [3, "positive"],
-      allowNonFinite: [false, "flag"],
+      ...attending,
       dtype: ["float64", "choice"],
     },
     missing: ["q", "k", "v", "dOut"],
