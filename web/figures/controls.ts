@@ -1,6 +1,6 @@
 // Native controls for the fields of a figure: label, input, output.
 import { book } from "./format.js";
-import type { Field, RangeField, Value } from "./figure.js";
+import type { Field, Files, RangeField, Value } from "./figure.js";
 
 export interface Control {
   root: HTMLElement;
@@ -53,7 +53,11 @@ export function makeControl(field: Field, changed: Changed): Control {
       return { root, show: (value) => void (box.checked = value === true), stop: () => {} };
     }
     case "text": {
-      const input = make("input", { id, type: "text", spellcheck: false, autocomplete: "off" }, { part: "text" });
+      const plain = { id, spellcheck: false, autocomplete: "off" } as const;
+      const input =
+        field.lines === undefined || field.lines < 2
+          ? make("input", { ...plain, type: "text" }, { part: "text" })
+          : make("textarea", { ...plain, rows: field.lines }, { part: "text" });
       if (field.maxLength !== undefined) input.maxLength = field.maxLength;
       input.addEventListener("input", () => changed(input.value, false));
       input.addEventListener("change", () => changed(input.value, true));
@@ -69,6 +73,26 @@ export function makeControl(field: Field, changed: Changed): Control {
       };
     }
   }
+}
+
+/** A native file input with its label, and a line that says what became of the file. */
+export function makeFileControl(
+  files: Files,
+  taken: (file: File) => void,
+): { root: HTMLElement; say: (words: string) => void } {
+  const id = `f${++serial}`;
+  const told = `${id}-told`;
+  const input = make("input", { id, type: "file", accept: files.accept }, { part: "file", "aria-describedby": told });
+  const status = make("span", { id: told }, { role: "status", part: "status" });
+  input.addEventListener("change", () => {
+    const file = input.files?.[0];
+    // Emptied, so that the same file chosen again, mended meanwhile, is read again.
+    if (file) taken(file);
+    input.value = "";
+  });
+  const label = make("label", { htmlFor: id, textContent: `${files.label}, chosen or dropped here` });
+  const root = make("div", { class: "file" }, { part: "field" }, [label, input, status]);
+  return { root, say: (words) => void (status.textContent = words) };
 }
 
 const logSteps = 1000;

@@ -1,7 +1,7 @@
 // The custom element of a figure: everything around the drawing that a reader sees and touches, the same for all.
 import { info, ready } from "../src/core.js";
 import { CanvasBackEnd } from "./canvas.js";
-import { make, makeControl, type Control } from "./controls.js";
+import { make, makeControl, makeFileControl, type Control } from "./controls.js";
 import {
   allFields,
   attributeName,
@@ -69,6 +69,7 @@ export class FigureElement extends Base {
   #cursorOnly = false;
   #release: (() => void)[] = [];
   #settle: (() => void)[] = [];
+  #file: { say: (words: string) => void; serial: number } | undefined;
 
   constructor() {
     super();
@@ -143,6 +144,36 @@ export class FigureElement extends Base {
     this.#rich = data;
     this.#modelKey = undefined;
     this.#schedule();
+  }
+
+  /**
+   * Takes a file as if a reader had dropped it on the figure. Rejects where the figure takes no files, or with what is
+   * wrong with this one, which the figure also says; it stays as it was then.
+   */
+  async takeFile(file: File): Promise<void> {
+    const { files, name } = this.#figure;
+    if (!files || !this.#file) throw new TypeError(`posenc-${name} takes no files.`);
+    const serial = ++this.#file.serial;
+    this.#file.say(`reading ${file.name} \u2026`);
+    try {
+      await ready();
+      const { values = {}, ...content } = await files.read(file);
+      // Another file has come meanwhile.
+      if (serial !== this.#file.serial) return;
+      for (const [field, value] of Object.entries(values)) {
+        if (value === undefined) continue;
+        this.#own.set(field, value);
+        this.#reflect(field, value);
+      }
+      if ("data" in content) this.#rich = content.data;
+      this.#modelKey = undefined;
+      this.#file.say(`read ${file.name}`);
+      this.#updateAndTell(true, false);
+    } catch (error) {
+      const sentence = error instanceof Error ? error.message : String(error);
+      if (serial === this.#file.serial) this.#file.say(`${file.name} cannot be read: ${sentence.replace(/\.?$/, ".")}`);
+      throw error;
+    }
   }
 
   /** The picture as SVG markup, in the document or out of it; throws a sentence where the figure cannot be drawn. */
@@ -539,6 +570,7 @@ export class FigureElement extends Base {
       const cell = event.pointerType === "mouse" ? undefined : this.#cellUnder(event);
       if (cell) this.#moveTo(cell, true);
     });
+    this.#listenForFiles();
     this.#parts.png.addEventListener("click", () => void this.#savePng());
     this.#parts.svg.addEventListener("click", () => this.#save(this.toSvg(), "image/svg+xml", "svg"));
     this.#parts.csv.addEventListener("click", () => {
@@ -559,6 +591,34 @@ export class FigureElement extends Base {
     });
     this.#parts.details.addEventListener("toggle", () => {
       if (this.#state) this.#syncTable(this.#state);
+    });
+  }
+
+  #listenForFiles(): void {
+    const { files } = this.#figure;
+    if (!files) return;
+    const { figure, controls } = this.#parts;
+    // What is wrong with a file has been told.
+    const take = (file: File): void => void this.takeFile(file).catch(() => {});
+    const { root, say } = makeFileControl(files, take);
+    this.#file = { say, serial: 0 };
+    controls.after(root);
+    const held = (event: DragEvent): boolean => event.dataTransfer?.types.includes("Files") === true;
+    figure.addEventListener("dragover", (event) => {
+      if (!held(event)) return;
+      event.preventDefault();
+      (event.dataTransfer as DataTransfer).dropEffect = "copy";
+      figure.classList.add("over");
+    });
+    figure.addEventListener("dragleave", (event) => {
+      if (!figure.contains(event.relatedTarget as Node | null)) figure.classList.remove("over");
+    });
+    figure.addEventListener("drop", (event) => {
+      figure.classList.remove("over");
+      const file = event.dataTransfer?.files[0];
+      if (!held(event) || !file) return;
+      event.preventDefault();
+      take(file);
     });
   }
 

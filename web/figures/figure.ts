@@ -13,6 +13,8 @@
 //   cells(state)            how many rows and columns the reader's cursor has and which fields hold it: that gives
 //                           pointer, touch, arrow keys, Home and End. `draw` says where the cells lie, with
 //                           surface.region().
+//   files                   files that a reader drops on the figure or chooses, and what it makes of them: values of
+//                           fields, or its data. tableFiles (table-file.ts) reads a table of numbers.
 //   draw(surface, state)    the drawing, in CSS pixels and roles of colour (ink, grey, faint, accent, cool, paper).
 //                           drawMatrix() (matrix.ts) does a heat map with cross-hair, column and row in one call;
 //                           axes, legends and curves are in marks.ts.
@@ -71,6 +73,8 @@ export interface TextField extends FieldBase {
   kind: "text";
   value: string | undefined;
   maxLength?: number;
+  /** Lines of its control; 1 by default. */
+  lines?: number;
 }
 
 export type Field = RangeField | ChoiceField | FlagField | TextField;
@@ -122,6 +126,24 @@ export interface Code {
   numpy?: string;
 }
 
+/** What a figure makes of a file. */
+export interface FileContent {
+  /** Fields that it sets. */
+  values?: Values;
+  /** The figure's data from now on; left as it is where the key is missing. */
+  data?: unknown;
+}
+
+/** Files that a figure takes. */
+export interface Files {
+  /** What stands beside the input: "a table from a file". */
+  label: string;
+  /** The input's `accept`: ".npy,.safetensors". */
+  accept: string;
+  /** Reads one; what it throws is told beside the input, and the figure stays as it is. */
+  read: (file: File) => Promise<FileContent>;
+}
+
 export interface Figure<Model = unknown> {
   /** "embed" becomes <posenc-embed>. */
   name: string;
@@ -134,6 +156,7 @@ export interface Figure<Model = unknown> {
   tabs?: (values: Values, model: Model | undefined) => ChoiceField | undefined;
   fields: (values: Values) => readonly Field[];
   compute: (values: Values, data: unknown) => Model;
+  files?: Files;
   cells?: (state: State<Model>) => Cells;
   height: (state: State<Model>, width: number) => number;
   draw: (surface: import("./surface.js").Surface, state: State<Model>) => void;

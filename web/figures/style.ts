@@ -38,6 +38,14 @@ input, select { font: inherit; color: inherit; }
 input[type=range] { height: 24px; accent-color: var(--accent); }
 select, input[type=text] { background: transparent; border: 0; border-bottom: 1px solid var(--faint);
   border-radius: 0; padding: 1px 0; height: 24px; }
+textarea { font: 12px/1.45 ui-monospace, "SF Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace; color: inherit;
+  background: transparent; border: 1px solid var(--faint); border-radius: 0; padding: 5px 7px; grid-column: 1 / -1;
+  width: 100%; min-width: 0; margin: 3px 0 0; resize: vertical; tab-size: 2; }
+.file { display: flex; flex-wrap: wrap; gap: 2px 12px; align-items: baseline; margin-top: 12px; color: var(--grey); }
+.file input { color: inherit; min-height: 24px; max-width: 100%; }
+.file ::file-selector-button { font: inherit; color: var(--ink); background: none; border: 0; border-bottom: 1px solid
+  var(--faint); border-radius: 0; padding: 1px 0; margin-inline-end: 10px; cursor: pointer; }
+.over { outline: 2px dashed var(--accent); outline-offset: 6px; }
 select option { color: #1c1b19; background: #fffefb; }
 .dark select option { color: #ece9e2; background: #171614; }
 .run { display: flex; gap: 10px; align-items: center; }
@@ -76,7 +84,7 @@ th:first-child, td:first-child { padding-inline-start: 0; }
   34px; } }
 @media (forced-colors: active) { [role=tab] { border-bottom-color: Canvas; } .figure { --ink: CanvasText; --grey: CanvasText; --faint: GrayText; --accent:
   Highlight; --paper: Canvas; } }
-@media print { .controls, .actions, details, [role=tab][aria-selected=false] { display: none !important; } :host {
+@media print { .controls, .file, .actions, details, [role=tab][aria-selected=false] { display: none !important; } :host {
   break-inside: avoid; } }
 `;
 

@@ -1,0 +1,68 @@
+// A table of numbers from a file of the reader's: .npy, or .safetensors with a table of positions in it. What reads
+// them is loaded with the first file.
+import { tensor, type Tensor } from "../src/core.js";
+import type { FileContent, Files } from "./figure.js";
+import { book } from "./format.js";
+
+/** What a figure gets as its data from a table's file. */
+export interface FileTable {
+  /** float32 or float64 [positions, dimensions]. */
+  table: Tensor;
+  /** The file's name, and the tensor's where it holds several. */
+  name: string;
+}
+
+/** Of a figure whose data is a {@link FileTable}. */
+export const tableFiles: Files = { label: "a table from a file", accept: ".npy,.safetensors", read: readTable };
+
+/** `data` where it is a table from a file. */
+export function fileTable(data: unknown): FileTable | undefined {
+  const { table, name } = (typeof data === "object" && data !== null ? data : {}) as Partial<FileTable>;
+  return typeof name === "string" && table?.shape?.length === 2 ? (data as FileTable) : undefined;
+}
+
+// Tables that a model's first layer adds: GPT-2's wpe, BERT's position_embeddings, ViT's pos_embed.
+const positional = /wpe|pos(ition)?[._]?(al)?[._]?(emb|enc|bias|table)|embed_positions/i;
+const mostNumbers = 2 ** 25;
+
+async function readTable(file: File): Promise<FileContent> {
+  const { readNpy, readSafetensors, safetensorsHeader } = await import("../src/files.js");
+  if (/\.npy$/i.test(file.name)) {
+    const table = await readNpy(file);
+    return { data: { table: asTable(table, "the array"), name: file.name } satisfies FileTable };
+  }
+  if (!/\.safetensors$/i.test(file.name)) throw new Error("a table is read from .npy and .safetensors files");
+  const { tensors } = await safetensorsHeader(file);
+  const tables = Object.entries(tensors).filter(([, { shape }]) => isTable(shape));
+  const named = tables.filter(([name]) => positional.test(name));
+  const [only] = named.length > 0 ? named : tables.length === 1 ? tables : [];
+  if (!only) {
+    const names = tables.slice(0, 6).map(([name]) => name);
+    throw new Error(
+      tables.length === 0
+        ? "there is no table of positions by dimensions in it"
+        : `none of its ${book(tables.length)} tables is named as one of positions (${names.join(", ")}` +
+            `${tables.length > names.length ? ", \u2026" : ""})`,
+    );
+  }
+  const [name] = only;
+  const read = await readSafetensors(file, { names: [name] });
+  return { data: { table: asTable(read[name] as Tensor, name), name: `${file.name}, ${name}` } satisfies FileTable };
+}
+
+// Leading axes of one entry are batches: ViT keeps [1, T, d].
+function tableShape(shape: readonly number[]): readonly number[] {
+  return shape.length > 2 && shape[0] === 1 ? tableShape(shape.slice(1)) : shape;
+}
+
+function isTable(shape: readonly number[]): boolean {
+  return tableShape(shape).length === 2 && shape.every((length) => length > 0);
+}
+
+function asTable(read: Tensor, what: string): Tensor {
+  if (!isTable(read.shape)) {
+    throw new Error(`${what} must be a table of positions by dimensions, got [${read.shape.join(", ")}]`);
+  }
+  if (read.size > mostNumbers) throw new Error(`${what} has more than ${book(mostNumbers)} numbers`);
+  return tensor(read.data, tableShape(read.shape), read.dtype === "float64" ? "float64" : "float32");
+}
