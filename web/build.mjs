@@ -220,9 +220,9 @@ async function types(entries) {
 
 // ---------------------------------------------------------------- bundles
 
-// posenc/external has no bytes inlined, and the classic script no script of a worker; where a bundle cannot be split
-// (`fallback` given), the plain-JavaScript build stays a file beside it.
-function modulePlugin({ inlined = true, unpacker = inlined, fallback, threads = true } = {}) {
+// posenc/external has no bytes inlined, and the classic script no script of a worker and all its figures at once; where
+// a bundle cannot be split (`fallback` given), the plain-JavaScript build stays a file beside it.
+function modulePlugin({ inlined = true, unpacker = inlined, fallback, threads = true, later = true } = {}) {
   return {
     name: "posenc-modules",
     setup(build) {
@@ -232,6 +232,13 @@ function modulePlugin({ inlined = true, unpacker = inlined, fallback, threads = 
         }));
       if (!threads)
         build.onLoad({ filter: /thread_text\.mjs$/ }, () => ({ contents: "export const text = undefined;" }));
+      if (!later)
+        build.onLoad({ filter: /figures\/later\.ts$/ }, () => ({
+          contents:
+            'import { figures } from "./index.js";\n' +
+            "export const figureFiles = Object.fromEntries(figures.map((figure) => [figure.name, figure]));",
+          resolveDir: join(kRoot, "web/figures"),
+        }));
       if (fallback) {
         build.onResolve({ filter: /posenc_fallback\.mjs$/ }, () => ({
           path: fallback,
@@ -294,7 +301,7 @@ async function bundles(entries, { analyse = false } = {}) {
   const parts = [
     `export * from "./index.js";`,
     ...(entries.includes("elements") ? [`export * from "./elements.js"; import "./elements.js";`] : []),
-    ...(entries.includes("render") ? [`export { renderSVG } from "./render.js";`] : []),
+    ...(entries.includes("render") ? [`export { figures, renderSVG } from "./render.js";`] : []),
     ...["config", "files", "onnx"].filter((name) => entries.includes(name)).map((name) => `export * from "./${name}.js";`),
     // As posenc/worker, from the names alone: another list of exports would weigh as much as the code.
     `import * as api from "./index.js"; import { serveIfWorker } from "./worker/serve.js"; serveIfWorker(api);`,
@@ -310,7 +317,7 @@ async function bundles(entries, { analyse = false } = {}) {
       ? { entryPoints: [source("classic")] }
       : { stdin: { contents: parts.join("\n"), resolveDir: join(kRoot, "web/src"), loader: "ts" } }),
     define: { ...define(true), "import.meta.url": "undefined", POSENC_SOURCE: "posencSource" },
-    plugins: [modulePlugin({ fallback: "./fallback.js", threads: false })],
+    plugins: [modulePlugin({ fallback: "./fallback.js", threads: false, later: false })],
   });
   nameSource(join(kDist, "posenc.js"));
   await esbuild.build({

@@ -11,7 +11,7 @@ afterAll(() => browser?.close());
 
 it("renderPNG gives Node's bytes, figure by figure", async () => {
   const { renderPNG } = await import(pathToFileURL(join(kDist, "render.js")).href);
-  const { figures } = await import(pathToFileURL(join(kDist, "elements.js")).href);
+  const { figures } = await import(pathToFileURL(join(kDist, "render.js")).href);
   const names = figures.map(({ name }) => name);
   const body = '<!doctype html><html lang="en"><meta charset="utf-8"><title>t</title><link rel="icon" href="data:,">';
   const server = await serveFolder(kDist, { extra: { "/page": { type: "text/html; charset=utf-8", body } } });

@@ -19,6 +19,39 @@ beforeAll(async () => {
     extra: {
       "/idle": page(kLoad + kAll),
       "/still": page(kNeverIdle + kLoad + `<button id="before">b</button>` + kAll),
+      "/modules": page(
+        `<script type="module">
+          const early = document.createElement("posenc-embed");
+          early.dim = 8;
+          document.querySelector("posenc-bias").value = { heads: 2 };
+          await import("/elements.js");
+          const [embed, bias, relate] = ["embed", "bias", "relate"].map((name) =>
+            name === "embed" ? early : document.querySelector("posenc-" + name));
+          const told = [];
+          for (const type of ["posenc-ready", "input"]) relate.addEventListener(type, () => told.push(type));
+          const before = relate.value;
+          relate.value = { clip: 3 };
+          relate.value = { tokenSeed: 5 };
+          const between = relate.value;
+          let refusal;
+          try { relate.toSvg(); } catch (error) { refusal = error.message; }
+          embed.value = { positions: 12 };
+          document.body.append(embed);
+          const wrong = document.createElement("posenc-relate");
+          wrong.value = { junk: 1 };
+          addEventListener("error", (event) => { globalThis.uncaught = event.message; event.preventDefault(); });
+          await Promise.all([embed.drawn, bias.drawn, relate.drawn, wrong.drawn]);
+          globalThis.report = {
+            before, between, refusal, told,
+            embed: [embed.dim, embed.value.dim, embed.positions, Object.hasOwn(embed, "dim")],
+            bias: bias.value.heads,
+            relate: [relate.clip, relate.tokenSeed, relate.getAttribute("clip")],
+            files: performance.getEntriesByType("resource")
+              .map(({ name }) => /chunks\\/([a-z]+)-\\w+\\.js$/.exec(name)?.[1])
+              .filter((name) => name !== undefined && name !== "chunk").sort(),
+          };
+        </script><posenc-bias></posenc-bias><posenc-relate></posenc-relate>`,
+      ),
       "/paint": page(`<script>
         new PerformanceObserver((list) => { globalThis.painted ??= list.getEntries()[0].startTime; })
           .observe({ type: "paint", buffered: true });
@@ -200,6 +233,25 @@ describe("scripts", () => {
     expect(report.undrawn).toEqual([300, 150]);
     expect(report.wide).toBeGreaterThan(600);
     expect(faults).toEqual([]);
+    await close();
+  });
+
+  it("get of modules only the files of the figures they use, and may set values before these are here", async () => {
+    const { page, faults, close } = await visit("modules");
+    await page.waitForFunction(() => globalThis.report !== undefined);
+    expect(await page.evaluate(() => globalThis.report)).toEqual({
+      before: {},
+      between: { clip: 3, tokenSeed: 5 },
+      refusal: "The figure is not ready here: await its `drawn` first.",
+      told: ["posenc-ready", "input"],
+      embed: [8, 8, 12, false],
+      bias: 2,
+      relate: [3, 5, "3"],
+      files: ["bias", "embed", "relate"],
+    });
+    // A value that no field has is told once the fields are known.
+    expect(await page.evaluate(() => globalThis.uncaught)).toContain("The value of posenc-relate: “junk” is not known");
+    expect(faults.filter((fault) => !fault.includes("junk"))).toEqual([]);
     await close();
   });
 

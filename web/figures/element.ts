@@ -41,9 +41,13 @@ let startsAtOnce = true;
 
 /** What every figure element offers beside the properties of its attributes. */
 export class FigureElement extends Base {
-  static figure: Figure;
+  /** What follows "posenc-" in the element's name. */
+  static figureName: string;
+  /** The figure, once it is here. */
+  static figure: Figure | undefined;
+  /** Brings the figure here; once for all elements of its kind. */
+  static load: () => Promise<void>;
 
-  readonly #figure: Figure = (this.constructor as typeof FigureElement).figure;
   readonly #parts: Parts;
   readonly #own = new Map<string, Value>();
   readonly #controls = new Map<string, { signature: string; control: Control; field: Field }>();
@@ -70,17 +74,19 @@ export class FigureElement extends Base {
   #release: (() => void)[] = [];
   #settle: (() => void)[] = [];
   #file: { say: (words: string) => void; serial: number } | undefined;
+  /** Values that were set before the figure was here, which knows their names. */
+  #early: Values[] = [];
+  /** Somebody has read values before there were any. */
+  #askedEarly = false;
 
   constructor() {
     super();
     const root = this.attachShadow({ mode: "open" });
     this.#parts = makeParts();
-    if (this.#figure.cells) {
-      // The keyboard reaches a figure before it has been drawn, and thereby starts it.
-      this.#parts.drawing.tabIndex = 0;
-      this.#parts.drawing.setAttribute("role", "application");
-      this.#parts.drawing.setAttribute("aria-label", this.#figure.name);
-    }
+    // The keyboard reaches a figure before it has been drawn, and thereby starts it.
+    this.#parts.drawing.tabIndex = 0;
+    this.#parts.drawing.setAttribute("role", "application");
+    this.#parts.drawing.setAttribute("aria-label", this.#kind.figureName);
     root.append(this.#parts.figure);
     this.#listen();
     this.#attributeObserver = new MutationObserver((records) => this.#attributesChanged(records));
@@ -104,11 +110,25 @@ export class FigureElement extends Base {
     return drawn;
   }
 
+  get #kind(): typeof FigureElement {
+    return this.constructor as typeof FigureElement;
+  }
+
+  get #figure(): Figure {
+    return this.#kind.figure as Figure;
+  }
+
   /**
    * The values of all fields, the cursor among them. Set some of them to change those: a TypeError where that is no
-   * object or holds what no field can, a RangeError at a name that is not known.
+   * object or holds what no field can, a RangeError at a name that is not known. Before the figure's own file has been
+   * loaded (await `drawn`) there are only those that were set, and what is set is checked afterwards; who read values
+   * then hears `input` once they are known.
    */
   get value(): Values {
+    if (!this.#kind.figure) {
+      this.#askedEarly = true;
+      return Object.freeze({ ...Object.fromEntries(this.#own), ...Object.assign({}, ...this.#early) });
+    }
     this.#bring();
     let values: Values = this.#state?.values ?? {};
     try {
@@ -120,7 +140,12 @@ export class FigureElement extends Base {
   }
 
   set value(values: Values) {
-    requireObject(`The value of posenc-${this.#figure.name}`, values);
+    requireObject(`The value of posenc-${this.#kind.figureName}`, values);
+    if (!this.#kind.figure) {
+      this.#early.push(values);
+      return;
+    }
+    this.#arrive();
     const given = new Map<string, Value>();
     for (const [name, value] of Object.entries(values as Record<string, unknown>)) {
       if (value === undefined) continue;
@@ -151,6 +176,8 @@ export class FigureElement extends Base {
    * wrong with this one, which the figure also says; it stays as it was then.
    */
   async takeFile(file: File): Promise<void> {
+    await this.#kind.load();
+    this.#arrive();
     const { files, name } = this.#figure;
     if (!files || !this.#file) throw new TypeError(`posenc-${name} takes no files.`);
     const serial = ++this.#file.serial;
@@ -181,7 +208,7 @@ export class FigureElement extends Base {
     this.#bring();
     if (!this.#state) {
       throw new Error(
-        this.#parts.faultText.textContent || "The core is not ready here: await the figure's `drawn` first.",
+        this.#parts.faultText.textContent || "The figure is not ready here: await its `drawn` first.",
       );
     }
     return pageSvg(this.#figure, this.#state, this.#theme ?? makeTheme(false), exportWidth);
@@ -189,20 +216,10 @@ export class FigureElement extends Base {
 
   connectedCallback(): void {
     (this.shadowRoot as ShadowRoot).adoptedStyleSheets = [sheetFor(this.ownerDocument)];
-    for (const name of ["value", "data", ...Object.keys(this.#figure.attributes)]) {
-      // A property set before the element was defined hides the accessor.
-      if (!Object.hasOwn(this, name)) continue;
-      const before = (this as Record<string, unknown>)[name];
-      delete (this as Record<string, unknown>)[name];
-      try {
-        (this as Record<string, unknown>)[name] = before;
-      } catch (error) {
-        // Told as the setter would have told it; the figure itself goes on.
-        queueMicrotask(() => {
-          throw error;
-        });
-      }
-    }
+    this.#adopt(["value", "data"]);
+    // Its file is asked for now, whenever it is drawn: a page that has loaded asks for nothing more.
+    if (this.#kind.figure) this.#arrive();
+    else void this.#kind.load().then(() => this.#arrive(), () => {});
     this.#sizeObserver.observe(this.#parts.drawing);
     const redraw = (): void => this.#schedule();
     const before = (): void => this.#print(true);
@@ -243,6 +260,23 @@ export class FigureElement extends Base {
 
   // ---------------------------------------------------------------- life
 
+  // A property set before the accessor of its name was defined hides it.
+  #adopt(names: readonly string[]): void {
+    for (const name of names) {
+      if (!Object.hasOwn(this, name)) continue;
+      const before = (this as Record<string, unknown>)[name];
+      delete (this as Record<string, unknown>)[name];
+      toldLater(() => ((this as Record<string, unknown>)[name] = before));
+    }
+  }
+
+  // What had to wait for the figure.
+  #arrive(): void {
+    this.#listenForFiles();
+    this.#adopt(Object.keys(this.#figure.attributes));
+    for (const values of this.#early.splice(0)) toldLater(() => (this.value = values));
+  }
+
   #startWhenSeen(): void {
     if (this.getAttribute("loading") === "eager" || typeof IntersectionObserver === "undefined") {
       void this.#start();
@@ -271,7 +305,8 @@ export class FigureElement extends Base {
     if (this.#phase !== "waiting") return;
     this.#phase = "starting";
     try {
-      await ready();
+      await Promise.all([this.#kind.load(), ready()]);
+      this.#arrive();
     } catch (error) {
       // It may have been started at once meanwhile.
       if ((this.#phase as string) === "running") return;
@@ -287,7 +322,7 @@ export class FigureElement extends Base {
   // Starts without waiting, which the core can wherever pages may compile at once.
   #startAtOnce(): boolean {
     if (this.#phase === "running") return true;
-    if (!startsAtOnce) return false;
+    if (!startsAtOnce || !this.#kind.figure) return false;
     try {
       info();
     } catch {
@@ -299,6 +334,7 @@ export class FigureElement extends Base {
 
   // Brings the state up to date at once, where that is possible.
   #bring(): void {
+    if (this.#kind.figure) this.#arrive();
     this.#attributesChanged(this.#attributeObserver.takeRecords());
     if (this.#stale && !this.#updating && this.#startAtOnce()) this.#update();
   }
@@ -358,6 +394,7 @@ export class FigureElement extends Base {
       if (!this.#announced) {
         this.#announced = true;
         this.#tell("posenc-ready");
+        if (this.#askedEarly) this.#tell("input");
       }
     } catch (error) {
       this.#fail(error);
@@ -570,7 +607,6 @@ export class FigureElement extends Base {
       const cell = event.pointerType === "mouse" ? undefined : this.#cellUnder(event);
       if (cell) this.#moveTo(cell, true);
     });
-    this.#listenForFiles();
     this.#parts.png.addEventListener("click", () => void this.#savePng());
     this.#parts.svg.addEventListener("click", () => this.#save(this.toSvg(), "image/svg+xml", "svg"));
     this.#parts.csv.addEventListener("click", () => {
@@ -596,7 +632,7 @@ export class FigureElement extends Base {
 
   #listenForFiles(): void {
     const { files } = this.#figure;
-    if (!files) return;
+    if (!files || this.#file) return;
     const { figure, controls } = this.#parts;
     // What is wrong with a file has been told.
     const take = (file: File): void => void this.takeFile(file).catch(() => {});
@@ -965,16 +1001,36 @@ function makeParts() {
   };
 }
 
-/** Defines <posenc-NAME>; again is harmless, and so is a page without custom elements. */
-export function defineElement(figure: Figure): void {
-  const name = `posenc-${figure.name}`;
+/**
+ * Defines <posenc-NAME>, of a figure or of what will bring it; again is harmless, and so is a page without custom
+ * elements.
+ */
+export function defineElement(figureName: string, source: Figure | (() => Promise<Figure>)): void {
+  const name = `posenc-${figureName}`;
   if (typeof customElements === "undefined" || customElements.get(name)) return;
   const Element = class extends FigureElement {
-    static override figure = figure;
+    static override figureName = figureName;
+    static override load = (): Promise<void> => {
+      if (typeof source !== "function" || this.figure) return Promise.resolve();
+      return (loading ??= source().then(arrived, (error: unknown) => {
+        loading = undefined;
+        throw new Error("its own file could not be loaded", { cause: error });
+      }));
+    };
   };
-  for (const attribute of Object.keys(figure.attributes)) {
-    if (attribute in Element.prototype) throw new Error(`An element has a property \u201c${attribute}\u201d already.`);
-    Object.defineProperty(Element.prototype, attribute, {
+  let loading: Promise<void> | undefined;
+  const arrived = (figure: Figure): void => {
+    Element.figure = figure;
+    defineAccessors(Element.prototype, Object.keys(figure.attributes));
+  };
+  if (typeof source !== "function") arrived(source);
+  customElements.define(name, Element);
+}
+
+function defineAccessors(prototype: FigureElement, attributes: readonly string[]): void {
+  for (const attribute of attributes) {
+    if (attribute in prototype) throw new Error(`An element has a property \u201c${attribute}\u201d already.`);
+    Object.defineProperty(prototype, attribute, {
       configurable: true,
       enumerable: true,
       get(this: FigureElement) {
@@ -985,5 +1041,15 @@ export function defineElement(figure: Figure): void {
       },
     });
   }
-  customElements.define(name, Element);
+}
+
+// What goes wrong in `set` is told as the setter would have told it, had it been there; the caller goes on.
+function toldLater(set: () => void): void {
+  try {
+    set();
+  } catch (error) {
+    queueMicrotask(() => {
+      throw error;
+    });
+  }
 }

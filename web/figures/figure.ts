@@ -1,8 +1,9 @@
 // How to write a figure.
 //
-// A figure is one object, made by defineFigure() in a file of its own (embed.ts is the template) and named once in
-// index.ts. It is a model and pure functions of it; nothing in it touches a document. From it come the custom element
-// <posenc-NAME> (element.ts), the static picture of posenc/render (render.ts) and the recording that tests read.
+// A figure is one object, made by defineFigure() in a file of its own (embed.ts is the template) and named in index.ts,
+// later.ts and element-types.ts (a line each, which the compiler and the tests hold to each other). It is a model and
+// pure functions of it; nothing in it touches a document. From it come the custom element <posenc-NAME> (element.ts),
+// the static picture of posenc/render (render.ts) and the recording that tests read.
 //
 //   fields(values)          the controls, which are also the attributes: range(), choice(), flag(), text();
 //                           schemeFields() makes them from a scheme's descriptor. May depend on the values (another

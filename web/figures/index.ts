@@ -1,13 +1,13 @@
-// The figures: one line each.
+// The figures: one line each, and one in later.ts.
 import { addition } from "./addition.js";
 import { attention } from "./attention.js";
 import { bias } from "./bias.js";
-import { defineElement } from "./element.js";
 import { embed } from "./embed.js";
 import type { Figure } from "./figure.js";
 import { relate } from "./relate.js";
 import { rotate } from "./rotate.js";
 
+/** The definition of every figure. */
 export const figures: readonly Figure[] = [
   embed, // an embedding table: heat map, waves, circles
   rotate, // a query and a key turned pair by pair; mixed layouts
@@ -16,8 +16,3 @@ export const figures: readonly Figure[] = [
   addition, // embeddings + encoding = input, of a typed sentence
   attention, // who looks at whom, under any scheme, and why
 ];
-
-/** Defines the element of every figure; harmless where it is done already and where there is no document. */
-export function defineElements(): void {
-  for (const figure of figures) defineElement(figure);
-}

@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { attributeName } from "../../../web/figures/figure.js";
 import { figures } from "../../../web/figures/index.js";
+import { figureFiles } from "../../../web/figures/later.js";
 import { paletteNames } from "../../../web/figures/theme.js";
 import type { PosencElements } from "../../../web/src/elements.js";
 
@@ -40,6 +41,11 @@ describe("docs/figures.md", () => {
     const properties = new Set([...guide.matchAll(/`--posenc-([a-z]+)`/g)].map((match) => match[1]));
     expect(properties).toEqual(new Set(["font", "size", ...paletteNames]));
   });
+});
+
+it("each figure has a file of its own, which brings it", async () => {
+  expect(Object.keys(figureFiles)).toEqual(figures.map((figure) => figure.name));
+  for (const figure of figures) expect(await figureFiles[figure.name as keyof typeof figureFiles]()).toBe(figure);
 });
 
 describe("types", () => {
