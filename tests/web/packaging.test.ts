@@ -507,11 +507,11 @@ describe("size", () => {
     const shown = pages();
     console.log(`measured: gzipped bytes of a page of one figure ${JSON.stringify(shown)}`);
     expect(Object.keys(shown)).toEqual(Object.keys(figureFiles));
-    // Where a figure shows the analysis, its module comes along.
+    // Where a figure shows the analysis, its module comes along: all that index.js has, and the elements.
     const analyses = (name: string): boolean =>
       /from "\.\.\/src\/analysis\//.test(readFileSync(join(kRoot, `web/figures/${name}.ts`), "utf8"));
     for (const [name, bytes] of Object.entries(shown)) {
-      expect(bytes, name).toBeLessThanOrEqual(analyses(name) ? 215_000 : 150_000);
+      expect(bytes, name).toBeLessThanOrEqual(analyses(name) ? 240_000 : 150_000);
     }
     // The functions once more, for the worker's script, and what brings them there.
     expect(sizes.worker).toBeLessThanOrEqual(60_000);

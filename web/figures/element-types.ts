@@ -31,6 +31,7 @@ export interface PosencElements {
   "posenc-addition": ElementOf<
     "sentence" | "scheme" | "dim" | "scale" | "alpha" | "deviation" | "seed" | "fixed" | "position" | "dimension"
   >;
+  "posenc-decay": ElementOf<"law" | "base" | "alpha" | "dim" | "near" | "far" | "log" | "view" | "offset">;
   "posenc-attention": ElementOf<
     "sentence" | "context" | "scheme" | "compare" | "head" | "heads" | "headWidth" | "causal" | "window" | "padding"
     | "seed" | "fixed" | "query" | "key"

@@ -26,6 +26,18 @@ export function book(value: number, style: NumberStyle = {}): string {
   return style.signed === true && !isZero ? `+${digits}` : digits;
 }
 
+/** A round value at an axis, without zeros at its end: "0.5", "0.01", "10⁻³", "5×10⁻⁴". */
+export function tickText(value: number): string {
+  const size = value < 0 ? -value : value;
+  if (size >= 0.01 || size === 0) {
+    const written = book(value, { significant: 4 });
+    return written.includes(".") ? written.replace(/\.?0+$/, "") : written;
+  }
+  const [mantissa = "", exponent = "0"] = Number(size.toPrecision(4)).toExponential().split("e");
+  const power = `10${superscript(Number(exponent))}`;
+  return `${value < 0 ? minus : ""}${mantissa === "1" ? power : `${mantissa}\u00d7${power}`}`;
+}
+
 /** "1 token", "96 tokens". */
 export function count(value: number, one: string, many = `${one}s`): string {
   return `${book(value)} ${value === 1 ? one : many}`;

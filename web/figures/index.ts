@@ -2,6 +2,7 @@
 import { addition } from "./addition.js";
 import { attention } from "./attention.js";
 import { bias } from "./bias.js";
+import { decay } from "./decay.js";
 import { embed } from "./embed.js";
 import type { Figure } from "./figure.js";
 import { relate } from "./relate.js";
@@ -14,5 +15,6 @@ export const figures: readonly Figure[] = [
   bias, // what a bias scheme adds to the scores of each head
   relate, // which table row a pair of tokens falls on, and what it adds
   addition, // embeddings + encoding = input, of a typed sentence
+  decay, // the score of an offset and the integral it tends to, for several laws of the frequencies
   attention, // who looks at whom, under any scheme, and why
 ];

@@ -34,6 +34,42 @@ export function valueTicks(min: number, max: number, wish = 5): number[] {
   return ticks;
 }
 
+/** Round values from `min` to `max` for a log axis, both above 0: powers of ten, and 2 and 5 of them where few are. */
+export function logTicks(min: number, max: number, wish = 5): number[] {
+  const decades = Math.log10(max) - Math.log10(min);
+  const step = Math.max(1, Math.ceil(decades / Math.max(1, wish)));
+  const parts = decades * 3 <= wish + 1 ? [1, 2, 5] : [1];
+  const ticks: number[] = [];
+  for (let power = Math.floor(Math.log10(min)); power <= Math.log10(max) + 1e-9; power++) {
+    if (power % step !== 0) continue;
+    for (const part of parts) {
+      const value = power < 0 ? part / 10 ** -power : part * 10 ** power;
+      if (value >= min * (1 - 1e-9) && value <= max * (1 + 1e-9)) ticks.push(value);
+    }
+  }
+  return ticks;
+}
+
+/** Values along a line of pixels, where equal steps, or on a log scale equal ratios, are equally far. */
+export interface Scale {
+  /** The pixel of a value; NaN for values that a log scale has no place for. */
+  place: (value: number) => number;
+  /** The value at a share of the way, from 0 to 1. */
+  value: (share: number) => number;
+}
+
+export function scaleOf(min: number, max: number, from: number, to: number, log = false): Scale {
+  const [low, high] = log ? [Math.log10(min), Math.log10(max)] : [min, max];
+  const span = high - low || 1;
+  return {
+    place: (value) => {
+      const at = log ? (value > 0 ? Math.log10(value) : Number.NaN) : value;
+      return from + ((at - low) * (to - from)) / span;
+    },
+    value: (share) => (log ? min * (max / min) ** share : min + (max - min) * share),
+  };
+}
+
 /** A slim legend of a colour scale: upright with its numbers at the left, or lying with its numbers below. */
 export function legend(
   surface: Surface,

@@ -1,0 +1,364 @@
+// <posenc-decay>: the score that turned pairs make of an offset, against the integral it tends to, for several laws of
+// their frequencies.
+import { oscillatoryIntegral, riemannSum, type FrequencyLaw } from "../src/analysis/index.js";
+import type { TensorLike } from "../src/core.js";
+import { drawChart, type ChartLine } from "./chart.js";
+import { choice, defineFigure, flag, range, type ChoiceField, type Code, type State, type Values } from "./figure.js";
+import { book, count, tickText } from "./format.js";
+import { scaleOf } from "./marks.js";
+import { literal } from "./scheme-fields.js";
+import type { Surface } from "./surface.js";
+
+interface Law {
+  /** As the attribute has it. */
+  value: string;
+  name: string;
+  law: FrequencyLaw;
+  /** theta of t in NumPy; none for samples. */
+  numpy?: string;
+}
+
+interface Model {
+  laws: readonly Law[];
+  /** The law whose sum is drawn. */
+  chosen: number;
+  dim: number;
+  /** The largest offset. */
+  reach: number;
+  /** Offsets drawn, rising. */
+  offsets: Float64Array;
+  /** Places of the whole ones among them. */
+  whole: readonly number[];
+  /** How many of these are within reach; those beyond are for the largest size to come. */
+  shown: number;
+  /** Of each law at the offsets. */
+  integrals: readonly Float64Array[];
+  /** Of the chosen law at the whole offsets. */
+  sum: Float64Array;
+  /** The largest distance of the sum from the integral. */
+  apart: number;
+  /** The first offset. */
+  from: number;
+}
+
+type Drawn = State<Model>;
+
+const toMinusT = "\u207b\u1d57";
+const known: readonly Law[] = [
+  { value: "10000^-t", name: `10\u2009000${toMinusT}`, law: { law: "exponential", base: 10000 }, numpy: "10000.0 ** -t" },
+  { value: "1000^-t", name: `1000${toMinusT}`, law: { law: "exponential", base: 1000 }, numpy: "1000.0 ** -t" },
+  { value: "t", name: "t", law: { law: "power", alpha: 1 }, numpy: "t" },
+  { value: "t^2", name: "t\u00b2", law: { law: "power", alpha: 2 }, numpy: "t ** 2" },
+  { value: "sqrt(t)", name: "\u221at", law: { law: "power", alpha: 0.5 }, numpy: "t ** 0.5" },
+];
+const ownChoices = [
+  { value: "base^-t", label: "a base of your own" },
+  { value: "t^alpha", label: "an exponent of your own" },
+];
+// Offsets of the short range are at least this finely drawn, and those of the long range this many.
+const fineSteps = 512;
+const longSamples = 1440;
+const fineOffsets = 40;
+// On a log scale the largest size from each offset on is drawn, as far as this many times the largest offset.
+const lookAhead = 3;
+const leastShown = 1e-5;
+
+export const decay = defineFigure<Model>({
+  name: "decay",
+  attributes: {
+    law: 'The law of the frequencies: "10000^-t" (the default), "1000^-t", "t", "t^2", "sqrt(t)", "base^-t" or "t^alpha".',
+    base: "The base of base^-t; 500 by default.",
+    alpha: "The exponent of t^alpha; 1.5 by default.",
+    dim: "The width d of the encoding, whose d/2 pairs are the terms of the sum; 32 by default.",
+    near: "The largest offset of the short range, 16 to 1024; 128 by default.",
+    far: "The largest offset of the long range, 100 to 10000000; 100000 by default.",
+    log: "Draws sizes on a log scale in the long range.",
+    view: "short or long.",
+    offset: "The offset under the cursor.",
+  },
+
+  tabs: () =>
+    choice("view", "view", "short", [
+      { value: "short", label: "short range" },
+      { value: "long", label: "long range" },
+    ]) as ChoiceField,
+
+  fields: (values) => {
+    const long = values.view === "long";
+    const reach = Number(long ? (values.far ?? 1e5) : (values.near ?? 128));
+    const laws = [...known.map(({ value, name }) => ({ value, label: name })), ...ownChoices];
+    const law = values.law;
+    const write = (value: number): string => book(value, { significant: 3 });
+    return [
+      choice("law", "frequencies \u03b8(t)", "10000^-t", laws),
+      ...(law === "base^-t"
+        ? [range("base", "base", 500, 2, 1e6, { log: true, least: null, most: null, format: write })]
+        : []),
+      ...(law === "t^alpha"
+        ? [range("alpha", "exponent", 1.5, 0.1, 8, { log: true, least: null, most: null, format: write })]
+        : []),
+      range("dim", "dimensions d", 32, 2, 1024, { log: true, integer: true, step: 2, least: null, most: null }),
+      range("offset", "offset k", undefined, long ? 1 : 0, reach, {
+        integer: true,
+        log: long,
+        least: null,
+        most: null,
+        format: (value) => book(value),
+      }),
+      range("near", "offsets up to", 128, 16, 1024, { log: true, integer: true, place: long ? "none" : "row" }),
+      range("far", "offsets up to", 1e5, 100, 1e7, { log: true, integer: true, place: long ? "row" : "none" }),
+      ...(long ? [flag("log", "sizes on a log scale", false)] : []),
+    ];
+  },
+
+  compute: (values, data) => {
+    const long = values.view === "long";
+    const dim = Number(values.dim);
+    const reach = Number(long ? values.far : values.near);
+    const own = ownLaw(values, data);
+    const laws = own ? [...known, own] : known;
+    const chosen = own ? laws.length - 1 : Math.max(0, known.findIndex(({ value }) => value === values.law));
+    const ahead = long && values.log === true ? lookAhead : 1;
+    const offsets = long ? spacedOffsets(reach, ahead * reach) : evenOffsets(reach);
+    const whole = Array.from(offsets, (_, i) => i).filter((i) => Number.isInteger(offsets[i]));
+    const shown = whole.filter((i) => (offsets[i] as number) <= reach).length;
+    const integrals = laws.map(({ law }) => oscillatoryIntegral(law, offsets).data as Float64Array);
+    const { law } = laws[chosen] as Law;
+    const wholeOffsets = Float64Array.from(whole, (i) => offsets[i] as number);
+    const sum = riemannSum(law, wholeOffsets, { dim }).data as Float64Array;
+    const integral = integrals[chosen] as Float64Array;
+    const apart = whole
+      .slice(0, shown)
+      .reduce((most, i, n) => Math.max(most, Math.abs((integral[i] as number) - (sum[n] as number))), 0);
+    return { laws, chosen, dim, reach, offsets, whole, shown, integrals, sum, apart, from: long ? 1 : 0 };
+  },
+
+  cells: ({ model, view }) => ({
+    column: {
+      name: "offset",
+      count: model.reach + 1 - model.from,
+      start: view === "long" ? Math.round(model.reach / 50) - 1 : Math.floor(0.3 * model.reach),
+      from: model.from,
+    },
+  }),
+
+  height: (_, width) => (width < 500 ? 330 : Math.min(420, Math.round(0.5 * width))),
+
+  draw: (surface, state) => drawDecay(surface, state),
+
+  title: ({ model, view }) =>
+    `g(k) and its integral for \u03b8(t) = ${lawOf(model).name}, d = ${book(model.dim)}, ` +
+    `${view === "long" ? "long" : "short"} range`,
+
+  caption: ({ model, view, values }) => {
+    const tends =
+      `The sum is g(k) / (d/2), the mean of the cosines of ${count(model.dim / 2, "pair")}; the integral is what it ` +
+      "tends to as d grows. ";
+    if (view !== "long") {
+      return (
+        `${tends}Thin lines are the integrals of other laws: powers of t fall faster at first, t and \u221at to below 0. ` +
+        "An offset \u2212k has the score of k."
+      );
+    }
+    const shape =
+      values.log === true
+        ? "Drawn is the largest size from k on: what is still to come."
+        : "Against the log of k, the integral of an exponential law falls in a straight line to 0 near k = base.";
+    return `${tends}Far away a finite sum stops falling: its cosines never all cancel. ${shape}`;
+  },
+
+  readout: (state) => {
+    const { model } = state;
+    const { offset, integrals, sum } = valuesAt(state);
+    const integral = integrals[model.chosen] as number;
+    const write = (value: number): string => book(value, { decimals: 4, signed: true });
+    return [
+      { label: "offset", value: book(offset) },
+      { label: "integral", value: write(integral) },
+      { label: `sum of ${count(model.dim / 2, "pair")}`, value: write(sum) },
+      { label: "apart", value: book(Math.abs(integral - sum), { significant: 2 }) },
+      { label: "largest difference drawn", value: book(model.apart, { significant: 2 }) },
+    ];
+  },
+
+  summary: ({ model, view }) =>
+    `Curves over the offset, ${book(model.from)} to ${book(model.reach)}${view === "long" ? " on a log axis" : ""}, of ` +
+    `the integral of cos(k \u03b8(t)) for ${model.laws.map(({ name }) => name).join(", ")}, and for ` +
+    `${lawOf(model).name} the sum of ${count(model.dim / 2, "pair")}, which differs from its integral by at most ` +
+    `${book(model.apart, { significant: 2 })}.`,
+
+  table: ({ model }) => ({
+    header: ["offset", "sum", ...model.laws.map(({ value }) => `integral ${value}`)],
+    rows: model.shown,
+    cell: (r, c) => {
+      const i = model.whole[r] as number;
+      if (c === 0) return model.offsets[i] as number;
+      return (c === 1 ? model.sum[r] : model.integrals[c - 2]?.[i]) as number;
+    },
+  }),
+
+  array: ({ model }) => {
+    const size = model.shown;
+    const both = new Float64Array(2 * size);
+    both.set(model.whole.slice(0, size).map((i) => (model.integrals[model.chosen] as Float64Array)[i] as number));
+    both.set(model.sum.subarray(0, size), size);
+    return { data: both, shape: [2, size] };
+  },
+
+  code: ({ model, view }) => codeOf(model, view === "long"),
+});
+
+function lawOf(model: Model): Law {
+  return model.laws[model.chosen] as Law;
+}
+
+// The reader's law: samples handed over, or a base or exponent of their own.
+function ownLaw(values: Values, data: unknown): Law | undefined {
+  if (data !== undefined && data !== null) {
+    return { value: "samples", name: "the samples", law: { samples: data as TensorLike } };
+  }
+  const shown = (value: number): string => tickText(value);
+  if (values.law === "base^-t") {
+    const base = Number(values.base);
+    const name = `${shown(base)}${toMinusT}`;
+    return { value: `${base}^-t`, name, law: { law: "exponential", base }, numpy: `${float(base)} ** -t` };
+  }
+  if (values.law === "t^alpha") {
+    const alpha = Number(values.alpha);
+    const name = `t^${shown(alpha)}`;
+    return { value: `t^${alpha}`, name, law: { law: "power", alpha }, numpy: `t ** ${alpha}` };
+  }
+  return undefined;
+}
+
+function float(value: number): string {
+  return Number.isInteger(value) && value < 1e15 ? `${value}.0` : String(value);
+}
+
+// From 0 to the last, whole offsets among them.
+function evenOffsets(reach: number): Float64Array {
+  const parts = Math.max(1, Math.ceil(fineSteps / reach));
+  return Float64Array.from({ length: reach * parts + 1 }, (_, i) => i / parts);
+}
+
+// From 1 to the last, evenly on a log scale; whole ones but for the first few, between which the curves are drawn too.
+function spacedOffsets(reach: number, last: number): Float64Array {
+  const { value } = scaleOf(1, last, 0, 1, true);
+  const places = Array.from({ length: longSamples }, (_, i) => Math.round(value(i / (longSamples - 1))));
+  places.push(reach);
+  const first = Array.from({ length: fineOffsets * 8 }, (_, i) => 1 + i / 8);
+  return Float64Array.from(new Set([...first, ...places])).sort();
+}
+
+function valuesAt({ model, column }: Drawn): { offset: number; integrals: number[]; sum: number } {
+  const offset = model.from + column;
+  const integrals = model.laws.map(({ law }) => oscillatoryIntegral(law, [offset]).data[0] as number);
+  return { offset, integrals, sum: riemannSum(lawOf(model).law, [offset], { dim: model.dim }).data[0] as number };
+}
+
+// ---------------------------------------------------------------- the drawing
+
+const dashes: readonly (readonly number[] | undefined)[] = [undefined, [7, 3], [2, 2.5], [5, 2, 1.5, 2], [9, 4, 2, 4]];
+
+function drawDecay(surface: Surface, state: Drawn): void {
+  const { model, view, values } = state;
+  const { offsets, integrals, sum, whole, chosen } = model;
+  const long = view === "long";
+  const log = long && values.log === true;
+  const at = valuesAt(state);
+  const sized = (value: number): number => (log ? Math.max(Math.abs(value), leastShown) : value);
+  const wholeOffsets = whole.map((i) => offsets[i] as number);
+  const line = (x: ArrayLike<number>, y: ArrayLike<number>): Pick<ChartLine, "x" | "y"> => {
+    const seen = Array.from(x).filter((offset) => offset <= model.reach);
+    return { x: seen, y: (log ? largestFrom(y) : y) as Float64Array };
+  };
+  const others = model.laws.map((law, n): ChartLine => {
+    const own = n === chosen;
+    const dash = dashes[n];
+    return {
+      ...line(offsets, integrals[n] as Float64Array),
+      ink: own ? "accent" : "ink",
+      width: own ? 2.2 : 1.1,
+      ...(own ? {} : { alpha: 0.6, ...(dash ? { dash } : {}) }),
+      name: law.name,
+      choose: { law: n < known.length ? law.value : String(values.law) },
+    };
+  });
+  const step = surface.width / (whole.length || 1);
+  const dotted: ChartLine = {
+    ...line(wholeOffsets, sum),
+    ink: "cool",
+    width: long ? 1.2 : 1,
+    alpha: log ? 1 : 0.55,
+    ...(long || step < 3 ? {} : { dots: step > 8 ? 2.4 : 1.7 }),
+    name: `sum, d\u2009=\u2009${model.dim}`,
+  };
+  const low = Math.min(0, ...sum, ...integrals.flatMap((values) => Array.from(values)));
+  drawChart(surface, {
+    box: { x: 0, y: 0, width: surface.width, height: surface.height },
+    x: {
+      min: model.from,
+      max: model.reach,
+      log: long,
+      wish: surface.narrow ? 4 : 8,
+    },
+    y: log
+      ? { min: leastShown, max: 1, log, wish: 6 }
+      : { min: low < -0.02 ? 1.05 * low : low, max: 1, wish: 6 },
+    lines: [...others.filter((_, n) => n !== chosen), dotted, others[chosen] as ChartLine],
+    cursor: {
+      at: at.offset,
+      name: `k = ${book(at.offset)}`,
+      ink: "grey",
+      dots: [
+        { y: sized(at.integrals[chosen] as number), ink: "accent" },
+        { y: sized(at.sum), ink: "cool" },
+      ],
+    },
+    locate: (offset) => ({ column: Math.round(offset) - model.from }),
+  });
+}
+
+// The largest size from each point on.
+function largestFrom(y: ArrayLike<number>): Float64Array {
+  const sizes = new Float64Array(y.length);
+  let most = leastShown;
+  for (let i = y.length - 1; i >= 0; i--) sizes[i] = most = Math.max(most, Math.abs(y[i] as number));
+  return sizes;
+}
+
+// ---------------------------------------------------------------- code
+
+function codeOf(model: Model, long: boolean): Code {
+  const { law, numpy } = lawOf(model);
+  const { dim, reach, whole, shown, offsets } = model;
+  const made = "samples" in law ? "{ samples }" : literal(law);
+  const places = whole.slice(0, shown).map((i) => offsets[i] as number);
+  const listed = long ? `[${places.join(", ")}]` : `${reach + 1}`;
+  const samples =
+    "samples" in law ? `const samples = [${Array.from(law.samples as ArrayLike<number>).join(", ")}];\n` : "";
+  const javascript =
+    'import { oscillatoryIntegral, riemannSum } from "posenc";\n\n' +
+    `${samples}const law = ${made};\nconst offsets = ${listed};\n` +
+    "const integral = oscillatoryIntegral(law, offsets);\n" +
+    `const sum = riemannSum(law, offsets, { dim: ${dim} });  // g(k) / (d/2)\n`;
+  if (numpy === undefined) return { javascript };
+  // The fastest cosine of the long range needs this many midpoints for four digits.
+  const points = long ? 1_000_000 : 100_000;
+  return {
+    javascript,
+    numpy: [
+      "import numpy as np",
+      "",
+      `k = ${long ? `np.array(${listed})` : `np.arange(${listed})`}`,
+      "",
+      "def mean_cosine(t):",
+      `    theta = ${numpy}`,
+      "    return np.array([np.cos(offset * theta).mean() for offset in k])",
+      "",
+      `total = mean_cosine(np.arange(${dim / 2}) / ${dim / 2})  # g(k) / (d/2)`,
+      `integral = mean_cosine((np.arange(${points}) + 0.5) / ${points})  # by midpoints`,
+      "",
+    ].join("\n"),
+  };
+}
