@@ -49,7 +49,7 @@ export function makeControl(field: Field, changed: Changed): Control {
     case "flag": {
       const box = make("input", { id, type: "checkbox" });
       box.addEventListener("change", () => changed(box.checked, true));
-      root.append(make("div", { class: "flag wide" }, {}, [box, label]));
+      root.append(make("div", { class: "flag" }, {}, [box, label]));
       return { root, show: (value) => void (box.checked = value === true), stop: () => {} };
     }
     case "text": {

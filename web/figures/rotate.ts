@@ -593,19 +593,18 @@ function drawPairs(surface: Surface, { model, row, column }: Drawn): void {
 }
 
 function drawHandsLegend(surface: Surface, m: number, n: number): void {
-  const words: [string, Ink][] = [
-    [`query at ${m}`, "accent"],
-    [`key at ${n}`, "cool"],
+  const words: [string, Ink, number][] = [
+    [`query at ${m}`, "accent", 2],
+    [`key at ${n}`, "cool", 2],
+    [surface.narrow ? "unturned" : "thin: before they are turned", "grey", 1],
   ];
+  const [line, gap] = surface.narrow ? [12, 12] : [18, 24];
   let x = 0;
-  for (const [label, ink] of words) {
-    surface.path([x, 9, x + 18, 9], { stroke: ink, width: 2 });
-    surface.text(x + 24, 9, label, { ink, size: labelSize });
-    x += surface.textWidth(label, { size: labelSize }) + 48;
+  for (const [label, ink, width] of words) {
+    surface.path([x, 9, x + line, 9], { stroke: ink, width });
+    surface.text(x + line + 6, 9, label, { ink, size: labelSize });
+    x += line + 6 + surface.textWidth(label, { size: labelSize }) + gap;
   }
-  const before = surface.narrow ? "unturned" : "thin: before they are turned";
-  surface.path([x, 9, x + 18, 9], { stroke: "grey", width: 1 });
-  surface.text(x + 24, 9, before, { size: labelSize });
 }
 
 interface Hand {
@@ -778,7 +777,8 @@ function drawTwo(surface: Surface, box: Box, { name, lines, from, positions, at,
   if (high - low < least) [low, high] = [(low + high - least) / 2, (low + high + least) / 2];
   const x = (m: number): number => box.x + (m * box.width) / Math.max(1, positions - 1);
   const y = (value: number): number => box.y + ((high - value) * box.height) / (high - low);
-  surface.text(box.x, box.y - 14, name, { size: labelSize });
+  const left = Math.min(box.x, surface.width - surface.textWidth(name, { size: labelSize }) - 1);
+  surface.text(left, box.y - 14, name, { size: labelSize });
   for (const value of valueTicks(low, high, 3)) {
     surface.path([box.x, y(value), box.x + box.width, y(value)], { stroke: "faint" });
     surface.text(box.x - 7, y(value), book(value, { significant: 2 }), { align: "end", size: 11 });

@@ -27,9 +27,10 @@ button:hover, summary:hover { color: var(--ink); }
   none; -webkit-user-select: none; }
 .drawing.still { cursor: default; }
 canvas { display: block; width: 100%; }
-.controls { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(118px, 100%), 1fr)); gap: 10px 26px;
-  margin-top: 14px; align-items: end; }
-.field { display: grid; grid-template-columns: 1fr auto; column-gap: 8px; align-items: baseline; min-width: 0; }
+.controls { display: flex; flex-wrap: wrap; gap: 10px 26px; margin-top: 14px; align-items: end; }
+.field { display: grid; grid-template-columns: 1fr auto; column-gap: 8px; align-items: baseline; min-width: 0;
+  flex: 1 1 118px; max-width: 280px; }
+.field.choice { flex-basis: auto; max-width: 100%; }
 .field label { color: var(--grey); }
 .field output { text-align: end; white-space: nowrap; }
 .field > :is(input[type=range], select, input[type=text], .run) { grid-column: 1 / -1; width: 100%; min-width: 0;
@@ -50,9 +51,9 @@ select option { color: #1c1b19; background: #fffefb; }
 .dark select option { color: #ece9e2; background: #171614; }
 .run { display: flex; gap: 10px; align-items: center; }
 .run input { flex: 1; min-width: 0; margin: 0; }
-.flag { display: flex; gap: 7px; align-items: center; min-height: 24px; }
+.flag { grid-column: 1 / -1; display: flex; gap: 7px; align-items: center; min-height: 24px; }
 .flag input { margin: 0; }
-.wide { grid-column: 1 / -1; }
+.field.wide { flex-basis: 100%; max-width: none; }
 details { margin-top: 10px; color: var(--grey); font-size: 12px; }
 summary { cursor: pointer; width: fit-content; }
 details.more .controls { margin-top: 8px; }
@@ -79,7 +80,7 @@ th:first-child, td:first-child { padding-inline-start: 0; }
 .hidden { position: absolute; width: 1px; height: 1px; margin: -1px; overflow: hidden; clip-path: inset(50%);
   white-space: nowrap; }
 [hidden] { display: none !important; }
-@container (max-width: 420px) { .choice { grid-column: 1 / -1; } }
+@container (max-width: 420px) { .field.choice { flex-basis: 100%; } .field { max-width: none; } }
 @media (pointer: coarse) { input[type=range] { height: 34px; } button, select, input[type=text] { min-height:
   34px; } }
 @media (forced-colors: active) { [role=tab] { border-bottom-color: Canvas; } .figure { --ink: CanvasText; --grey: CanvasText; --faint: GrayText; --accent:

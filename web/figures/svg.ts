@@ -1,5 +1,5 @@
-// The SVG back end: a string of markup, made without a DOM. Small heat maps become rectangles (runs of one colour),
-// large ones an embedded PNG with hard pixels.
+// The SVG back end: a string of markup, made without a DOM. Heat maps become shapes (runs of one colour, cell by cell),
+// very large ones an embedded PNG with hard pixels.
 import { base64, encodePng } from "./png.js";
 import { toHex } from "./colour.js";
 import { rasterOf, type Raster } from "./shrink.js";
@@ -16,7 +16,7 @@ import {
 } from "./surface.js";
 import type { Palette, Theme } from "./theme.js";
 
-const mostRectangles = 1200;
+const mostVectorCells = 10_000;
 const pixelsPerUnit = 2;
 
 export class SvgBackEnd implements BackEnd {
@@ -77,9 +77,10 @@ export class SvgBackEnd implements BackEnd {
 
   heatMap(box: Box, map: HeatMap): void {
     const table = map.scale.kind === "signed" ? this.theme.signed : this.theme.amount;
-    const raster = rasterOf(map, pixelsPerUnit * box.width, pixelsPerUnit * box.height);
-    if (raster.width * raster.height <= mostRectangles) this.parts.push(runs(box, raster, table));
-    else {
+    if (map.rows * map.columns <= mostVectorCells) {
+      this.parts.push(cells(box, rasterOf(map, map.columns, map.rows), table));
+    } else {
+      const raster = rasterOf(map, pixelsPerUnit * box.width, pixelsPerUnit * box.height);
       const png = encodePng(raster.entries, raster.width, raster.height, table);
       this.parts.push(
         `<image${this.box(box)} preserveAspectRatio="none" image-rendering="pixelated" ` +
@@ -118,27 +119,48 @@ export class SvgBackEnd implements BackEnd {
   }
 }
 
-function runs(box: Box, raster: Raster, table: Uint8Array): string {
-  const w = box.width / raster.width;
-  const h = box.height / raster.height;
-  let text = '<g shape-rendering="crispEdges">';
-  for (let y = 0; y < raster.height; y++) {
-    for (let x = 0; x < raster.width;) {
-      const entry = raster.entries[y * raster.width + x] as number;
+// One path a colour, in units of a cell; cells of a colour that make a rectangle are one shape.
+function cells(box: Box, { entries, width, height }: Raster, table: Uint8Array): string {
+  const paths = new Map<number, { d: string; x: number; y: number }>();
+  const done = new Uint8Array(entries.length);
+  const alike = (x: number, y: number, below: number, entry: number): boolean => {
+    for (let at = y * width + x; at < below * width; at += width) {
+      if (done[at] === 1 || entries[at] !== entry) return false;
+    }
+    return true;
+  };
+  for (let x = 0; x < width; x++) {
+    for (let y = 0; y < height; y++) {
+      const entry = entries[y * width + x] as number;
+      if (done[y * width + x] === 1) continue;
+      // Down first: tables of encodings are even along columns.
+      let below = y + 1;
+      while (below < height && alike(x, below, below + 1, entry)) below++;
       let end = x + 1;
-      while (end < raster.width && raster.entries[y * raster.width + end] === entry) end++;
-      const colour = toHex([table[3 * entry] ?? 0, table[3 * entry + 1] ?? 0, table[3 * entry + 2] ?? 0]);
-      text +=
-        `<rect x="${short(box.x + x * w)}" y="${short(box.y + y * h)}" width="${short((end - x) * w)}" ` +
-        `height="${short(h)}" fill="${colour}"/>`;
-      x = end;
+      while (end < width && alike(end, y, below, entry)) end++;
+      for (let row = y; row < below; row++) done.fill(1, row * width + x, row * width + end);
+      // From where the shape before it ended, which takes fewer digits.
+      const { d, ...pen } = paths.get(entry) ?? { d: "", x: 0, y: 0 };
+      const shape = `m${x - pen.x}${y < pen.y ? "" : " "}${y - pen.y}h${end - x}v${below - y}h${x - end}`;
+      paths.set(entry, { d: d + shape, x, y: below });
     }
   }
-  return `${text}</g>`;
+  const [w, h] = [fine(box.width / width), fine(box.height / height)];
+  const place = `translate(${short(box.x)} ${short(box.y)}) scale(${w} ${h})`;
+  const shapes = [...paths].map(([entry, { d }]) => {
+    const [r = 0, g = 0, b = 0] = table.subarray(3 * entry, 3 * entry + 3);
+    return `<path fill="${toHex([r, g, b])}" d="${d}"/>`;
+  });
+  return `<g transform="${place}" shape-rendering="crispEdges">${shapes.join("")}</g>`;
 }
 
 export function short(value: number): string {
   return String(Math.round(value * 100) / 100);
+}
+
+// A scale: thousands of cells add its error up.
+function fine(value: number): string {
+  return String(Number(value.toPrecision(7)));
 }
 
 // What no XML document may hold, not even escaped: most control characters, halves of surrogate pairs, U+FFFE, U+FFFF.

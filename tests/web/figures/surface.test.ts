@@ -162,14 +162,29 @@ describe("surfaces", () => {
     expect(svg).toContain("\u{1F469}");
   });
 
-  it("draw small heat maps as runs and large ones as an image", () => {
+  it("draw heat maps as runs of cells and very large ones as an image", () => {
     const scale = { kind: "signed", extent: 1 } as const;
     const box = { x: 0, y: 0, width: 90, height: 30 };
     const small = new SvgBackEnd(theme);
     small.heatMap(box, { values: [0, 0, 1, -1, -1, -1], rows: 2, columns: 3, scale });
     const text = small.document(90, 30, "", "");
-    expect(text.match(/<rect x=/g)).toHaveLength(3);
-    expect(text).toContain(`<rect x="0" y="0" width="60" height="15" fill="${theme.paper}"/>`);
+    expect(text.match(/<path /g)).toHaveLength(3);
+    // Cells of 30 by 15, the first two in one run.
+    expect(text).toContain('<g transform="translate(0 0) scale(30 15)" shape-rendering="crispEdges">');
+    expect(text).toContain(`<path fill="${theme.paper}" d="m0 0h2v1h-2"/>`);
+    expect(text).toMatch(/<path fill="#[0-9a-f]{6}" d="m2 0h1v1h-1"\/><path fill="#[0-9a-f]{6}" d="m0 1h3v1h-3"\/>/);
+    // Two by two of a colour are one shape, and what is left beside them others.
+    const corner = new SvgBackEnd(theme);
+    corner.heatMap(box, { values: [0, 0, 1, 0, 0, 0], rows: 2, columns: 3, scale });
+    expect(corner.document(90, 30, "", "")).toContain('d="m0 0h2v2h-2m2-1h1v1h-1"');
+    // Ten thousand cells, finer than the picture's pixels, are shapes still.
+    const stripes = new SvgBackEnd(theme);
+    const values = Float32Array.from({ length: 10_000 }, (_, i) => (i % 2 === 0 ? 1 : -1));
+    stripes.heatMap(box, { values, rows: 10, columns: 1000, scale });
+    const markup = stripes.document(90, 30, "", "");
+    expect(markup).not.toContain("<image");
+    expect(markup.match(/m\d+( 0|-10)h1v10h-1/g)).toHaveLength(1000);
+    expect(markup).toContain("scale(0.09 3)");
     const large = new SvgBackEnd(theme);
     large.heatMap(box, { values: new Float32Array(4000 * 100), rows: 4000, columns: 100, scale });
     const image = /href="data:image\/png;base64,([^"]+)"/.exec(large.document(90, 30, "", ""));

@@ -1,0 +1,33 @@
+// Every figure in every view draws what drawings/<name>.txt says it draws: the numbers have the same bits everywhere, so
+// the drawing has the same lines. POSENC_UPDATE_DRAWINGS=1 writes the files anew; the difference is to be read.
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { beforeAll, describe, expect, it } from "vitest";
+import { ready } from "../../../web/src/index.js";
+import { figures } from "../../../web/figures/index.js";
+import { figureState } from "../../../web/figures/render.js";
+import { written } from "./written.js";
+
+const folder = join(import.meta.dirname, "drawings");
+const update = process.env.POSENC_UPDATE_DRAWINGS === "1";
+
+beforeAll(() => ready());
+
+describe("drawings", () => {
+  it.each(figures.map((figure) => [figure.name, figure] as const))("of posenc-%s", (name, figure) => {
+    const tabs = figure.tabs?.(figureState(name).values, undefined);
+    const views = tabs?.choices.map(({ value }) => ({ [tabs.name]: value })) ?? [{}];
+    const text = views
+      .flatMap((view) => [760, 320].map((width) => written(figure, figureState(name, view), width)))
+      .join("\n");
+    const file = join(folder, `${name}.txt`);
+    if (update) writeFileSync(file, text);
+    expect(existsSync(file), `${file}: write it with POSENC_UPDATE_DRAWINGS=1`).toBe(true);
+    expect(text).toBe(readFileSync(file, "utf8"));
+  });
+
+  it("are of figures that there are", () => {
+    const files = readdirSync(folder).map((file) => file.replace(/\.txt$/, ""));
+    expect(files.sort()).toEqual(figures.map(({ name }) => name).sort());
+  });
+});
