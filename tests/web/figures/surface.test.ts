@@ -172,7 +172,7 @@ describe("surfaces", () => {
     // Cells of 30 by 15, the first two in one run.
     expect(text).toContain('<g transform="translate(0 0) scale(30 15)" shape-rendering="crispEdges">');
     expect(text).toContain(`<path fill="${theme.paper}" d="m0 0h2v1h-2"/>`);
-    expect(text).toMatch(/<path fill="#[0-9a-f]{6}" d="m2 0h1v1h-1"\/><path fill="#[0-9a-f]{6}" d="m0 1h3v1h-3"\/>/);
+    expect(text).toMatch(/<path fill="#[0-9a-f]{6}" d="m0 1h3v1h-3"\/><path fill="#[0-9a-f]{6}" d="m2 0h1v1h-1"\/>/);
     // Two by two of a colour are one shape, and what is left beside them others.
     const corner = new SvgBackEnd(theme);
     corner.heatMap(box, { values: [0, 0, 1, 0, 0, 0], rows: 2, columns: 3, scale });
