@@ -10,7 +10,7 @@ const built = (name) => import(pathToFileURL(join(kDist, `${name}.js`)).href);
 export async function builtFigures() {
   const { ready } = await built("index");
   await ready();
-  return (await built("elements")).figures;
+  return (await built("render")).figures;
 }
 
 const kModule = `<script type="module" src="/elements.js"></script>`;
