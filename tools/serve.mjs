@@ -1,5 +1,5 @@
 // A small static server for the demo and the browser tests.
-//   node tools/serve.mjs [folder = dist-site] [--port 8080] [--host 127.0.0.1]
+//   node tools/serve.mjs [folder = dist/site] [--port 8080] [--host 127.0.0.1]
 import { createReadStream, existsSync, statSync } from "node:fs";
 import { createServer } from "node:http";
 import { extname, join, normalize, resolve, sep } from "node:path";
@@ -95,7 +95,7 @@ export function serve(folder, { port = 8080, host = "127.0.0.1", headers = {}, e
 
 // --port N, --host H and the folder, with a sentence for what is wrong.
 export function serveArguments(args) {
-  const options = { folder: join(kRoot, "dist-site") };
+  const options = { folder: join(kRoot, "dist/site") };
   for (let i = 0; i < args.length; i++) {
     const [name, inline] = args[i].split("=", 2);
     const value = () => inline ?? args[++i];

@@ -1,5 +1,5 @@
 // Builds what ships: C++ -> modules (build/wasm), describe() -> generated sources, TypeScript -> types and bundles
-// (dist), the page (dist-site). Each step is skipped while what it reads is unchanged.
+// (dist), the pages (dist/site; pages.mjs). Each step is skipped while what it reads is unchanged.
 //   node web/build.mjs [--modules] [--frozen] [--force]
 //     --modules  only the modules and the generated sources
 //     --frozen   leave generated sources as committed (the tests compare them)
@@ -12,10 +12,10 @@ import { gzipSync } from "node:zlib";
 import { kRoot, must, seconds } from "../tools/process.mjs";
 import { kGlyphPackage, writeGlyphs } from "./glyphs.mjs";
 import { packModule } from "./lzma.mjs";
+import { makePages } from "./pages.mjs";
 
 const kWasm = join(kRoot, "build/wasm");
 const kDist = join(kRoot, "dist");
-const kSite = join(kRoot, "dist-site");
 const kVersion = JSON.parse(readFileSync(join(kRoot, "package.json"), "utf8")).version;
 // The modules of web/modules.cmake, by what they are called in the package.
 const kParts = [
@@ -400,53 +400,6 @@ export function weigh(entry) {
   return walk(join(kDist, entry));
 }
 
-// ---------------------------------------------------------------- the page
-
-// <span class="tex">…</span> and <div class="tex display">…</div> become MathML: no formula library at run time.
-async function withFormulas(html) {
-  const temml = (await import("temml")).default;
-  const plain = (text) => text.replaceAll("&lt;", "<").replaceAll("&gt;", ">").replaceAll("&amp;", "&");
-  return html.replace(/<(span|div) class="tex( display)?"([^>]*)>([\s\S]*?)<\/\1>/g, (_, tag, display, rest, tex) => {
-    const options = { displayMode: Boolean(display), annotate: false, throwOnError: true, xml: false };
-    // Inline styles fall to strict policies; display="block" says the same.
-    const math = temml.renderToString(plain(tex.trim()), options).replace(/ style="display:\s*block math;?"/g, "");
-    if (/ style=/.test(math)) throw new Error(`${tex}: this formula needs an inline style`);
-    return `<${tag} class="formula${display ?? ""}"${rest}>${math}</${tag}>`;
-  });
-}
-
-async function site() {
-  const esbuild = await import("esbuild");
-  const from = join(kRoot, "web/site");
-  rmSync(kSite, { recursive: true, force: true });
-  mkdirSync(kSite, { recursive: true });
-  for (const file of filesUnder(from)) {
-    const to = join(kSite, relative(from, file));
-    mkdirSync(dirname(to), { recursive: true });
-    if (file.endsWith(".d.ts")) continue;
-    if (file.endsWith(".ts")) {
-      await esbuild.build({
-        entryPoints: [file],
-        outfile: to.replace(/\.ts$/, ".js"),
-        bundle: true,
-        minify: true,
-        format: "iife",
-        target: kTarget,
-        legalComments: "none",
-        charset: "utf8",
-        logLevel: "silent",
-        define: { POSENC_VERSION: JSON.stringify(kVersion) },
-      });
-    } else if (file.endsWith(".html")) {
-      writeFileSync(to, await withFormulas(readFileSync(file, "utf8")));
-    } else {
-      cpSync(file, to);
-    }
-  }
-  for (const file of ["posenc.js", "fallback.classic.js", "THIRD-PARTY.txt"])
-    cpSync(join(kDist, file), join(kSite, file));
-}
-
 // ---------------------------------------------------------------- all of it
 
 export async function build({ onlyModules = false, frozen = false, force = false, analyse = false } = {}) {
@@ -495,11 +448,11 @@ export async function build({ onlyModules = false, frozen = false, force = false
     await step(
       "site",
       {
-        inputs: ["web/site", "web/src", "build/stamps/bundles", "web/build.mjs"],
-        outputs: ["dist-site/index.html", "dist-site/posenc.js"],
+        inputs: ["web/site", "web/src", "web/figures", "build/stamps/bundles", "web/build.mjs", "web/pages.mjs"],
+        outputs: ["dist/site/index.html", "dist/site/posenc.js", "dist/posenc-site.zip"],
         force,
       },
-      site,
+      () => makePages({ version: kVersion, target: kTarget }),
     );
   }
 }

@@ -7,7 +7,7 @@ import { chromium } from "playwright-core";
 import { serve } from "../../tools/serve.mjs";
 
 export const kRoot = join(import.meta.dirname, "../..");
-export const kSite = join(kRoot, "dist-site");
+export const kSite = join(kRoot, "dist/site");
 export const kDist = join(kRoot, "dist");
 
 const kFlags = [

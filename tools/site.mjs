@@ -1,0 +1,18 @@
+// npm run site: sets up and builds the pages: the folder to put on a host or to open from disk, and its zip.
+import { relative } from "node:path";
+import { kRoot } from "./process.mjs";
+import { setup } from "./setup.mjs";
+
+// What only the tests use.
+const kTestsOnly = new Set(["clang", "catch2", "libmpfr-dev", "chromium"]);
+
+try {
+  await setup({ needed: (name) => !kTestsOnly.has(name) });
+  const { build } = await import("../web/build.mjs");
+  await build();
+  const { kPages, kZip } = await import("../web/pages.mjs");
+  console.log(`The pages are in ${relative(kRoot, kPages)} (open index.html) and, as one file, ${relative(kRoot, kZip)}`);
+} catch (error) {
+  console.error(error.message);
+  process.exitCode = 1;
+}

@@ -1,0 +1,179 @@
+// Makes the pages, dist/site, out of web/site and the classic script, and a zip of them. They open from a disk, from any
+// host, and without a network once they have been seen over http.
+import { createHash } from "node:crypto";
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { basename, join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { kRoot } from "../tools/process.mjs";
+
+const kFrom = join(kRoot, "web/site");
+/** The built folder and, beside it, the same as one file to hand on. */
+export const kPages = join(kRoot, "dist/site");
+export const kZip = join(kRoot, "dist/posenc-site.zip");
+/** Files of the package that the pages need. */
+const kOfThePackage = ["posenc.js", "fallback.classic.js", "THIRD-PARTY.txt"];
+// One time for all, in fields that no time zone changes: the zip depends on what is in it alone.
+const kTime = new Date(2020, 0, 1);
+
+const escaped = (text) => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+
+async function bundle(file, options) {
+  const esbuild = await import("esbuild");
+  const { outputFiles } = await esbuild.build({
+    entryPoints: [join(kFrom, file)],
+    bundle: true,
+    write: false,
+    legalComments: "none",
+    charset: "utf8",
+    logLevel: "silent",
+    ...options,
+  });
+  return outputFiles[0].text;
+}
+
+// What the pages say of numbers, questions and laws, as this process runs it.
+async function told(target) {
+  const module = async (file) => {
+    const code = await bundle(file, { format: "esm", target });
+    return import(`data:text/javascript,${encodeURIComponent(code)}`);
+  };
+  const [{ liveText, liveRows }, { numbersOf }, { questions }] = await Promise.all(
+    ["live.ts", "numbers.ts", "questions.ts"].map(module),
+  );
+  const api = await import(pathToFileURL(join(kRoot, "dist/index.js")).href);
+  await api.ready();
+  return { api, liveText, liveRows, numbersOf, questions };
+}
+
+// ---------------------------------------------------------------- what HTML leaves to the build
+
+// <span class="tex">…</span> and <div class="tex display">…</div> become MathML: no formula library at run time.
+async function withFormulas(html) {
+  const temml = (await import("temml")).default;
+  const plain = (text) => text.replaceAll("&lt;", "<").replaceAll("&gt;", ">").replaceAll("&amp;", "&");
+  return html.replace(/<(span|div) class="tex( display)?"([^>]*)>([\s\S]*?)<\/\1>/g, (_, tag, display, rest, tex) => {
+    const options = { displayMode: Boolean(display), annotate: false, throwOnError: true, xml: false };
+    // Inline styles fall to strict policies; display="block" says the same.
+    const math = temml
+      .renderToString(plain(tex.trim()), options)
+      .replace(/ style="display:\s*block math;?"/g, "");
+    if (/ style=/.test(math)) throw new Error(`${tex}: this formula needs an inline style: ${math}`);
+    return `<${tag} class="formula${display ?? ""}"${rest}>${math}</${tag}>`;
+  });
+}
+
+// The numbers of the text, so that it reads where no script runs.
+function withNumbers(html, { api, liveText, liveRows, numbersOf }) {
+  const write = numbersOf(/<html lang="([^"]+)"/.exec(html)?.[1] ?? "en");
+  return html
+    .replace(/(<output\b[^>]*\bdata-live="([^"]+)"[^>]*>)(<\/output>)/g, (_, open, request, close) => {
+      return open + escaped(liveText(api, write, request)) + close;
+    })
+    .replace(/(<tbody\b[^>]*\bdata-rows="([^"]+)"[^>]*>)(<\/tbody>)/g, (_, open, request, close) => {
+      const rows = liveRows(api, write, request).map(([head, ...cells]) => {
+        const row = [`<th scope="row">${escaped(head)}</th>`, ...cells.map((cell) => `<td>${escaped(cell)}</td>`)];
+        return `<tr>${row.join("")}</tr>`;
+      });
+      return `${open}\n${rows.join("\n")}\n${close}`;
+    });
+}
+
+// A claim says what stands behind it: a law of a scheme's, which the tests prove, or who has said or seen it.
+function withClaims(html, { api }) {
+  const whole = (law) => law.replaceAll("_", " ");
+  return html.replace(/<claim ([^>]*)><\/claim>/g, (_, attributes) => {
+    const { law, by, kind } = Object.fromEntries([...attributes.matchAll(/(\w+)="([^"]*)"/g)].map(([, k, v]) => [k, v]));
+    if (law !== undefined) {
+      const [scheme, name] = law.split(" ");
+      const declared = api.schemes.find((candidate) => candidate.name === scheme)?.laws ?? [];
+      const found = declared.find((candidate) => candidate.law === name);
+      if (!found) throw new Error(`No scheme ${scheme} claims ${name}: the page may not say so.`);
+      const when = found.when ? `, when ${found.when.text}` : "";
+      const title = escaped(`${found.sentence}${when}`).replaceAll('"', "&quot;");
+      return `<small class="claim" data-law="${law}" title="${title}">proved: ${whole(name)}</small>`;
+    }
+    if (by !== undefined) {
+      const reference = new RegExp(`id="ref-${by}"[^>]*data-short="([^"]+)"`).exec(html)?.[1];
+      if (!reference) throw new Error(`There is no reference ${by}.`);
+      const verb = kind ?? "observed";
+      return `<small class="claim" data-kind="${verb}">${verb} by <a href="#ref-${by}">${reference}</a></small>`;
+    }
+    if (!["derived", "computed", "unsourced"].includes(kind)) throw new Error(`What is a claim of kind ${kind}?`);
+    return `<small class="claim" data-kind="${kind}">${kind}</small>`;
+  });
+}
+
+function withQuestions(html, { questions }) {
+  let number = 0;
+  return html.replace(/<question name="([\w-]+)"><\/question>/g, (_, name) => {
+    const question = questions.find((candidate) => candidate.name === name);
+    if (!question) throw new Error(`There is no question ${name}.`);
+    if (!html.includes(`id="${question.figure}"`)) throw new Error(`Question ${name} asks a figure that is not there.`);
+    number += 1;
+    return [
+      `<aside class="question" data-question="${name}" aria-labelledby="q-${name}">`,
+      `<h3 id="q-${name}">Question ${number}</h3>`,
+      `<p class="ask">${escaped(question.text)} <a href="#${question.figure}">To the figure</a></p>`,
+      `<p class="verdict" role="status"></p>`,
+      `</aside>`,
+    ].join("\n");
+  });
+}
+
+// ---------------------------------------------------------------- the folder
+
+function filesUnder(path) {
+  return readdirSync(path, { withFileTypes: true, recursive: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath ?? entry.path, entry.name))
+    .map((file) => file.slice(path.length + 1))
+    .sort();
+}
+
+/** Builds the folder and the zip; dist must be there. */
+export async function makePages({ version, target }) {
+  rmSync(kPages, { recursive: true, force: true });
+  mkdirSync(kPages, { recursive: true });
+  const facts = await told(target);
+  const scripts = new Set();
+  for (const file of filesUnder(kFrom)) {
+    const from = join(kFrom, file);
+    const to = join(kPages, file);
+    if (file.endsWith(".ts") || file === "service-worker.js") continue;
+    if (!file.endsWith(".html")) {
+      cpSync(from, to);
+      continue;
+    }
+    const html = withClaims(readFileSync(from, "utf8"), facts);
+    for (const [, script] of html.matchAll(/<script src="([\w-]+)\.js"/g)) {
+      if (existsSync(join(kFrom, `${script}.ts`))) scripts.add(script);
+    }
+    writeFileSync(to, await withFormulas(withQuestions(withNumbers(html, facts), facts)));
+  }
+  for (const script of scripts) {
+    const define = { POSENC_VERSION: JSON.stringify(version) };
+    const text = await bundle(`${script}.ts`, { format: "iife", minify: true, target, define });
+    writeFileSync(join(kPages, `${script}.js`), text);
+  }
+  for (const file of kOfThePackage) cpSync(join(kRoot, "dist", file), join(kPages, file));
+  writeFileSync(join(kPages, "service-worker.js"), serviceWorker());
+  await zip();
+}
+
+// The worker that keeps the pages, with the list of what to keep.
+function serviceWorker() {
+  const files = filesUnder(kPages);
+  const hash = createHash("sha256");
+  for (const file of files) hash.update(`${file}\0`).update(readFileSync(join(kPages, file)));
+  const kept = ["./", ...files.filter((file) => !file.endsWith(".txt"))];
+  return readFileSync(join(kFrom, "service-worker.js"), "utf8")
+    .replace('"POSENC_SITE_VERSION"', () => JSON.stringify(`posenc-${hash.digest("hex").slice(0, 16)}`))
+    .replace('"POSENC_SITE_FILES"', () => JSON.stringify(kept));
+}
+
+async function zip() {
+  const { zipSync } = await import("fflate");
+  const folder = basename(kZip, ".zip");
+  const entries = filesUnder(kPages).map((file) => [`${folder}/${file}`, readFileSync(join(kPages, file))]);
+  writeFileSync(kZip, zipSync(Object.fromEntries(entries), { level: 9, mtime: kTime }));
+}

@@ -1,0 +1,222 @@
+// The numbers in the text, each computed by the core: once when the page is built, so that it reads without scripts,
+// and again in the reader's own browser. <output data-live="name argument …"> holds one, <tbody data-rows="name …">
+// a table's rows, of which the first cell is the heading.
+import type * as Posenc from "../src/index.js";
+import type { Numbers } from "./numbers.js";
+
+export type Api = typeof Posenc;
+
+type Live = (api: Api, write: Numbers, ...given: number[]) => string;
+type Rows = (api: Api, write: Numbers, ...given: number[]) => readonly (readonly string[])[];
+
+/** The words of a sentence about one bag of them. */
+const kBites = ["dog", "bites", "man"];
+
+// The embeddings of the worked example "The cat sat".
+const kWords = ["The", "cat", "sat"];
+const kEmbeddings = [
+  [0.2, -0.5, 0.8, 0.1],
+  [-0.3, 0.4, 0.2, -0.6],
+  [0.7, 0.1, -0.4, 0.3],
+];
+
+const wavelength = (api: Api, dim: number, pair: number, base = 10000): number =>
+  api.frequencies(api.sinusoidal({ dim, base })).wavelength[pair]!;
+
+const list = (parts: readonly string[]): string =>
+  parts.length < 2 ? parts.join("") : `${parts.slice(0, -1).join(", ")} and ${parts.at(-1)}`;
+
+const words = (law: string): string => law.replaceAll("_", " ");
+
+/** Three words as vectors, turned round: how far attention's outputs are from the same outputs turned round. */
+function gap(api: Api, options: Parameters<Api["permutationGap"]>[2]): number {
+  const tokens = api.randomNormal([kBites.length, 8], { seed: 7 });
+  return api.permutationGap(tokens, [2, 1, 0], { sum: "sorted", ...options });
+}
+
+/** One number or list of numbers each. */
+export const texts: Readonly<Record<string, Live>> = {
+  wavelength: (api, write, dim, pair, base) => write.tokens(wavelength(api, dim!, pair!, base)),
+  "wavelength-timing": (api, write, dim) => {
+    const { wavelength: turns } = api.frequencies(api.sinusoidal({ dim: dim!, spacing: "timing" }));
+    return write.tokens(turns[turns.length - 1]!);
+  },
+  row: (api, write, dim, position, decimals) =>
+    write.vector(api.encode(api.sinusoidal({ dim: dim! }), [position!]).row(0), decimals!),
+  norm: (api, write, dim) => {
+    const table = api.encode(api.sinusoidal({ dim: dim! }), 64);
+    return write.fixed(api.normRatio(table, table).table, 2);
+  },
+  "norm-words": (api, write, dim) => {
+    const tokens = api.randomNormal([512, dim!], { seed: 0, std: 0.02 });
+    return write.fixed(api.normRatio(tokens, tokens).embeddings, 2);
+  },
+
+  "gap-none": (api, write) => write.short(gap(api, {}), 3),
+  "gap-causal": (api, write) => write.fixed(gap(api, { causal: true }), 3),
+  "gap-sinusoidal": (api, write) => write.fixed(gap(api, { embed: api.sinusoidal({ dim: 8 }) }), 3),
+
+  "closest-at": (api, write, dim, length) => {
+    const { i, j } = api.closestPair(api.sinusoidal({ dim: dim! }), { length: length! });
+    return list([write.whole(i), write.whole(j)]);
+  },
+  closest: (api, write, dim, length) =>
+    write.significant(api.closestPair(api.sinusoidal({ dim: dim! }), { length: length! }).distance, 2),
+  between: (api, write, dim, i, j, digits) => {
+    const table = api.encode(api.sinusoidal({ dim: dim! }), [i!, j!], { dtype: "float64" });
+    return write.significant(api.similarity(table, { metric: "euclidean" }).at(0, 1), digits!);
+  },
+  turns: (api, write, dim, context) => {
+    const { neverTurn, wavelength: all } = api.spectrum(api.sinusoidal({ dim: dim! }), { context: context! });
+    return `${write.whole(neverTurn.length)} of ${write.whole(all.length)}`;
+  },
+  digits: (api, write, dim, position) =>
+    list([...api.radix(api.sinusoidal({ dim: dim! }), position!).digits].reverse().map((d) => write.whole(d))),
+  places: (api, write, dim) =>
+    list([...api.frequencies(api.sinusoidal({ dim: dim! })).inverse].reverse().map((w) => write.whole(1 / w))),
+
+  shift: (api, write, dim, k, position) => {
+    const scheme = api.sinusoidal({ dim: dim! });
+    const worst = [...api.shiftError(scheme, k!, position!).data].reduce((most, e) => (e > most ? e : most), 0);
+    return write.significant(worst, 1);
+  },
+  kernel: (api, write, dim, k) => write.fixed(api.kernel(api.sinusoidal({ dim: dim! }), [k!]).at(0), 2),
+  integral: (api, write, x) => write.fixed(api.oscillatoryIntegral({ law: "exponential", base: 10000 }, [x!]).at(0), 4),
+  riemann: (api, write, x, dim) =>
+    write.fixed(api.riemannSum({ law: "exponential", base: 10000 }, [x!], { dim: dim! }).at(0), 4),
+  taylor: (api, write, scale) => {
+    const { remainder } = api.taylor({ tokens: 4, dim: 8, seed: 0, scales: [scale!] });
+    const size = remainder.at(0);
+    return write.significant(size < 0 ? -size : size, 1);
+  },
+  dominance: (api, write, dim, length) => {
+    const { dominantColumns } = api.diagonalDominance(api.encode(api.sinusoidal({ dim: dim! }), length!));
+    return `${write.whole(dominantColumns)} of ${write.whole(dim!)}`;
+  },
+
+  parameters: (api, write, length, dim) =>
+    write.whole(api.compare([api.learned({ length: length!, dim: dim! })])[0]!.parameters),
+
+  turned: (api, write, half) => {
+    const layout = half === 1 ? "half" : "interleaved";
+    return write.vector(api.rotate([[1, 2, 3, 4]], api.rope({ dim: 4, layout }), { positions: [1] }).row(0), 4);
+  },
+  slopes: (api, write, heads) => {
+    // The slope of a head is what one step of distance costs.
+    const step = api.bias(api.alibi({ heads: heads! }), { queries: [1], keys: [0] });
+    return list(Array.from(step.data, (b) => (-1 / b === Math.round(-1 / b) ? `1/${-1 / b}` : write.fixed(-b, 4))));
+  },
+  bucket: (api, write, offset) => {
+    const scheme = api.t5({ heads: 1 });
+    return write.whole(api.relativeIndex(scheme, { queries: [0], keys: [offset!] }).at(0, 0));
+  },
+
+  "ntk-base": (api, write, factor, dim) =>
+    write.whole(api.frequencies(api.rope({ dim: dim!, scaling: { type: "ntk", factor: factor! } })).base ?? 0),
+  unseen: (api, write, dim, trained, length) => {
+    const { unseen } = api.extrapolation(api.rope({ dim: dim! }), { trained: trained!, length: length! });
+    return `${write.whole(Array.from(unseen.data).filter((share) => share > 0).length)} of ${write.whole(unseen.size)}`;
+  },
+  worst32: (api, write, position) =>
+    write.significant(api.precision(api.rope({ dim: 64 }), [position!], { arithmetic: "float32" }).worst.at(0), 1),
+  worst16: (api, write, position) =>
+    write.significant(api.precision(api.rope({ dim: 64 }), [position!], { arithmetic: "bfloat16" }).worst.at(0), 1),
+};
+
+/** The rows of a table each. */
+export const tables: Readonly<Record<string, Rows>> = {
+  four: (api, write) => {
+    const table = api.encode(api.sinusoidal({ dim: 4 }), 4);
+    return [0, 1, 2, 3].map((t) => [write.whole(t), ...Array.from(table.row(t), (v) => write.short(v, 3))]);
+  },
+  cat: (api, write) => {
+    const scheme = api.sinusoidal({ dim: 4 });
+    const encoding = api.encode(scheme, kWords.length);
+    const input = api.embed(kEmbeddings, scheme);
+    const decimals = [4, 4, 4, 5];
+    return kWords.map((word, t) => [
+      word,
+      write.vector(kEmbeddings[t]!, decimals),
+      write.vector(encoding.row(t), decimals),
+      write.vector(input.row(t), decimals),
+    ]);
+  },
+  layers: (api, write, length, dim) => {
+    const { rnn, cnn, transformer } = api.cost({ length: length!, dim: dim!, heads: 8, layers: 1, kernelWidth: 3 });
+    const row = (name: string, { multiplyAdds, sequentialSteps, pathLength, words: told }: typeof rnn): string[] => [
+      name,
+      write.whole(multiplyAdds / 1e6),
+      told.multiplyAdds.replace(/^L /, "").replace(/:.*/, "").replaceAll("^2", "²"),
+      write.whole(sequentialSteps),
+      write.whole(pathLength),
+    ];
+    return [
+      row("recurrent", rnn),
+      row("convolution of width 3", cnn),
+      row("attention and its projections", transformer),
+    ];
+  },
+  laws: (api) => {
+    const laws = [...new Set(api.schemes.flatMap((scheme) => scheme.laws.map(({ law }) => law)))];
+    return laws.map((law) => {
+      const claims = api.schemes.filter((scheme) => scheme.laws.some((claim) => claim.law === law));
+      const always = claims.map((scheme) => {
+        const when = scheme.laws.filter((claim) => claim.law === law).some((claim) => claim.when);
+        return when ? `${scheme.title}*` : scheme.title;
+      });
+      return [words(law), always.join(", ")];
+    });
+  },
+  bases: (api, write) =>
+    [100, 1000, 10000, 500000, 1000000].map((base) => {
+      const { neverTurn } = api.spectrum(api.sinusoidal({ dim: 128, base }), { context: 8192 });
+      const near = api.closestPair(api.sinusoidal({ dim: 128, base }), { length: 8192 });
+      return [
+        write.whole(base),
+        write.tokens(wavelength(api, 128, 63, base)),
+        `${write.whole(neverTurn.length)} of 64`,
+        write.fixed(near.distance, 2),
+      ];
+    }),
+  compared: (api, write) =>
+    api
+      .compare([
+        api.sinusoidal({ dim: 512 }),
+        api.learned({ length: 512, dim: 768 }),
+        api.shaw({ dim: 64, clip: 16 }),
+        api.t5({ heads: 12 }),
+        api.alibi({ heads: 8 }),
+        api.rope({ dim: 128 }),
+      ])
+      .map((row) => [
+        row.title,
+        row.where,
+        row.parameters === 0 ? "none" : write.whole(row.parameters),
+        row.maxLength === null ? "no end" : write.whole(row.maxLength),
+        row.encodes,
+      ]),
+  schemes: (api) =>
+    api.schemes.map((scheme) => [
+      scheme.title,
+      scheme.slot,
+      scheme.summary,
+      [...new Set(scheme.laws.map((claim) => words(claim.law)))].join(", "),
+      scheme.reference,
+    ]),
+};
+
+/** The text of one `data-live`. */
+export function liveText(api: Api, write: Numbers, request: string): string {
+  const [name = "", ...given] = request.split(" ");
+  const compute = texts[name];
+  if (!compute) throw new RangeError(`There is no live number “${name}”.`);
+  return compute(api, write, ...given.map(Number));
+}
+
+/** The rows of one `data-rows`. */
+export function liveRows(api: Api, write: Numbers, request: string): readonly (readonly string[])[] {
+  const [name = "", ...given] = request.split(" ");
+  const compute = tables[name];
+  if (!compute) throw new RangeError(`There is no live table “${name}”.`);
+  return compute(api, write, ...given.map(Number));
+}
