@@ -1,7 +1,7 @@
 // Makes the pages, dist/site, out of web/site and the classic script, and a zip of them. They open from a disk, from any
 // host, and without a network once they have been seen over http.
 import { createHash } from "node:crypto";
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { appendFileSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { kRoot } from "../tools/process.mjs";
@@ -47,17 +47,23 @@ async function told(target) {
 
 // ---------------------------------------------------------------- what HTML leaves to the build
 
-// <span class="tex">…</span> and <div class="tex display">…</div> become MathML: no formula library at run time.
-async function withFormulas(html) {
+// <span class="tex">…</span> and <div class="tex display">…</div> become MathML: no formula library at run time. Strict
+// policies refuse inline styles, so each becomes a class; `classes` maps styles to their names.
+async function withFormulas(html, classes) {
   const temml = (await import("temml")).default;
   const plain = (text) => text.replaceAll("&lt;", "<").replaceAll("&gt;", ">").replaceAll("&amp;", "&");
   return html.replace(/<(span|div) class="tex( display)?"([^>]*)>([\s\S]*?)<\/\1>/g, (_, tag, display, rest, tex) => {
     const options = { displayMode: Boolean(display), annotate: false, throwOnError: true, xml: false };
-    // Inline styles fall to strict policies; display="block" says the same.
     const math = temml
       .renderToString(plain(tex.trim()), options)
-      .replace(/ style="display:\s*block math;?"/g, "");
-    if (/ style=/.test(math)) throw new Error(`${tex}: this formula needs an inline style: ${math}`);
+      // display="block" says the same.
+      .replace(/ style="display:\s*block math;?"/g, "")
+      .replace(/<(\w+)([^>]*?) style="([^"]*)"([^>]*)>/g, (__, element, before, style, after) => {
+        if (!classes.has(style)) classes.set(style, `f${classes.size}`);
+        const [, own] = / class="([^"]*)"/.exec(before + after) ?? [];
+        const others = (before + after).replace(/ class="[^"]*"/, "");
+        return `<${element}${others} class="${own ? `${own} ` : ""}${classes.get(style)}">`;
+      });
     return `<${tag} class="formula${display ?? ""}"${rest}>${math}</${tag}>`;
   });
 }
@@ -136,6 +142,7 @@ export async function makePages({ version, target }) {
   mkdirSync(kPages, { recursive: true });
   const facts = await told(target);
   const scripts = new Set();
+  const classes = new Map();
   for (const file of filesUnder(kFrom)) {
     const from = join(kFrom, file);
     const to = join(kPages, file);
@@ -144,12 +151,14 @@ export async function makePages({ version, target }) {
       cpSync(from, to);
       continue;
     }
-    const html = withClaims(readFileSync(from, "utf8"), facts);
+    const html = withClaims(readFileSync(from, "utf8").replace(/<!--[\s\S]*?-->\n?/g, ""), facts);
     for (const [, script] of html.matchAll(/<script src="([\w-]+)\.js"/g)) {
       if (existsSync(join(kFrom, `${script}.ts`))) scripts.add(script);
     }
-    writeFileSync(to, await withFormulas(withQuestions(withNumbers(html, facts), facts)));
+    writeFileSync(to, await withFormulas(withQuestions(withNumbers(html, facts), facts), classes));
   }
+  const rules = Array.from(classes, ([style, name]) => `.${name} { ${style} }\n`).join("");
+  appendFileSync(join(kPages, "site.css"), rules);
   for (const script of scripts) {
     const define = { POSENC_VERSION: JSON.stringify(version) };
     const text = await bundle(`${script}.ts`, { format: "iife", minify: true, target, define });

@@ -1,91 +1,54 @@
-// The chapter's own script: the reader's sentence drives the figures, and the worked examples are computed on the page.
-// It uses the global of the classic script, so that the built folder opens from disk.
-import type * as Posenc from "../src/index.js";
+// The chapter's own script: the reader's sentence drives the figures, the numbers in the text are computed again on the
+// page, and the questions follow their figures. It uses the global of the classic script, so that the built folder
+// opens from disk.
+import type { FigureElement } from "../figures/element.js";
+import { liveRows, liveText, type Api } from "./live.js";
+import { languageOf, numbersOf } from "./numbers.js";
+import { questions } from "./questions.js";
+import { fail, followTheme, keepOffline } from "./shell.js";
 
-declare const posenc: typeof Posenc;
+declare const posenc: Api;
 
-// The embeddings of the worked example "The cat sat".
-const kWords = ["The", "cat", "sat"];
-const kEmbeddings = [[0.2, -0.5, 0.8, 0.1], [-0.3, 0.4, 0.2, -0.6], [0.7, 0.1, -0.4, 0.3]];
-
-const kMinus = "\u2212";
-const kThinSpace = "\u2009";
-
-function signed(text: string): string {
-  return text.replace("-", kMinus);
-}
-
-// A number as the notes print it: short where it is short, else with the given decimals.
-function printed(value: number, decimals: number): string {
-  const short = value.toFixed(1);
-  if (Math.abs(value - Number(short)) < 1e-7) return signed(String(Number(short)));
-  const long = value.toFixed(decimals);
-  return signed(decimals > 4 ? long.replace(/0$/, "") : long);
-}
-
-function vector(values: Iterable<number>, decimals: number | readonly number[]): string {
-  const parts = Array.from(values, (v, c) => printed(v, typeof decimals === "number" ? decimals : decimals[c] ?? 4));
-  return `[${parts.join(", ")}]`;
-}
-
-// Wavelengths: one decimal below a thousand, else whole with thin spaces in thousands.
-function tokens(value: number): string {
-  if (value < 1000) return value.toFixed(2);
-  return Math.round(value).toString().replace(/\B(?=(\d{3})+$)/g, value < 10000 ? "" : kThinSpace);
-}
+// As long as a frame, so that a page that is being scrolled goes on.
+const kSlice = 12;
+// A slider that is being dragged is judged when it rests.
+const kRest = 350;
 
 function element<T extends HTMLElement>(id: string): T {
   return document.getElementById(id) as T;
 }
 
-function addRow(table: string, heading: string, cells: readonly string[]): void {
-  const row = document.createElement("tr");
-  const th = document.createElement("th");
-  th.scope = "row";
-  th.textContent = heading;
-  row.append(th);
-  for (const text of cells) {
-    const td = document.createElement("td");
-    td.textContent = text;
-    row.append(td);
-  }
-  element<HTMLTableElement>(table).tBodies[0]!.append(row);
+function replaceRows(body: Element, rows: readonly (readonly string[])[]): void {
+  const made = rows.map(([head = "", ...cells]) => {
+    const row = document.createElement("tr");
+    const th = document.createElement("th");
+    th.scope = "row";
+    th.textContent = head;
+    row.append(th);
+    for (const text of cells) row.insertCell().textContent = text;
+    return row;
+  });
+  body.replaceChildren(...made);
 }
 
-function workedExamples(): void {
-  const { encode, embed, rotate, sinusoidal, rope, alibi, frequencies, bias } = posenc;
-  const four = sinusoidal({ dim: 4 });
-
-  const table = encode(four, 4);
-  for (let t = 0; t < 4; t++) addRow("table-four", String(t), Array.from(table.row(t), (v) => printed(v, 3)));
-  element("pe-three").textContent = vector(encode(four, [3]).row(0), 4);
-
-  const encoding = encode(four, 3);
-  const input = embed(kEmbeddings, four);
-  const decimals = [4, 4, 4, 5];
-  kWords.forEach((word, t) => addRow("table-cat", word, [
-    vector(kEmbeddings[t]!, decimals), vector(encoding.row(t), decimals), vector(input.row(t), decimals)]));
-
-  for (const layout of ["interleaved", "half"] as const) {
-    const turned = rotate([[1, 2, 3, 4]], rope({ dim: 4, layout }), { positions: [1] });
-    element(`rope-${layout}`).textContent = vector(turned.row(0), 4);
-  }
-
-  // The slope of a head is what one step of distance costs.
-  const step = bias(alibi({ heads: 8 }), { queries: [1], keys: [0] });
-  element("alibi-slopes").textContent = Array.from(step.data as Float32Array, (b) => `1/${Math.round(-1 / b)}`).join(", ");
-
-  for (const out of document.querySelectorAll<HTMLOutputElement>("output[data-live^=wavelength]")) {
-    const [, dim, pair] = out.dataset.live!.split(" ");
-    out.textContent = tokens(frequencies(sinusoidal({ dim: Number(dim) })).wavelength[Number(pair)]!);
+// Every number in the text, a few at a time.
+async function computeNumbers(): Promise<void> {
+  let since = performance.now();
+  for (const place of document.querySelectorAll<HTMLElement>("[data-live], [data-rows]")) {
+    const write = numbersOf(languageOf(place));
+    const { live, rows } = place.dataset;
+    if (live !== undefined) {
+      const text = liveText(posenc, write, live);
+      if (place.textContent !== text) place.textContent = text;
+    } else if (rows !== undefined) replaceRows(place, liveRows(posenc, write, rows));
+    if (performance.now() - since > kSlice) {
+      await new Promise((resolve) => setTimeout(resolve));
+      since = performance.now();
+    }
   }
 }
 
-function catalogue(): void {
-  for (const scheme of posenc.schemes) {
-    const laws = [...new Set(scheme.laws.map((claim) => claim.law.replaceAll("_", " ")))];
-    addRow("table-schemes", scheme.title, [scheme.slot, scheme.summary, laws.join(", "), scheme.reference]);
-  }
+function sayWhatRuns(): void {
   const { backend, version } = posenc.info();
   element("backend").textContent =
     `posenc ${version} (${backend === "simd" ? "C++ as WebAssembly with SIMD" : "the same C++ as plain JavaScript"})`;
@@ -94,7 +57,7 @@ function catalogue(): void {
 function followSentence(): void {
   const input = element<HTMLInputElement>("sentence");
   const followers = document.querySelectorAll<HTMLElement>("posenc-addition, posenc-attention");
-  const update = () => {
+  const update = (): void => {
     const sentence = input.value.trim();
     const words = sentence.split(/\s+/).filter(Boolean);
     element("sentence-count").textContent =
@@ -106,26 +69,82 @@ function followSentence(): void {
   update();
 }
 
-function followTheme(): void {
-  const select = element<HTMLSelectElement>("theme");
-  const apply = (theme: string) => {
-    if (theme) document.documentElement.dataset.theme = theme;
-    else delete document.documentElement.dataset.theme;
-  };
-  select.addEventListener("change", () => apply(select.value));
+function askQuestions(): void {
+  for (const { name, figure: id, holds } of questions) {
+    const place = document.querySelector<HTMLElement>(`[data-question="${name}"]`);
+    const figure = document.getElementById(id) as FigureElement | null;
+    const verdict = place?.querySelector<HTMLElement>(".verdict");
+    if (!place || !figure || !verdict) continue;
+    const write = numbersOf(languageOf(place));
+    let resting: ReturnType<typeof setTimeout> | undefined;
+    const judge = (): void => {
+      const { right, words } = holds(figure.value, posenc, write);
+      place.dataset.right = String(right);
+      const said = `${right ? "Right." : "Not yet."} ${words}`;
+      if (verdict.textContent !== said) verdict.textContent = said;
+    };
+    // Nobody has answered before the reader has touched the figure.
+    const answered = (): void => {
+      clearTimeout(resting);
+      resting = setTimeout(judge, kRest);
+    };
+    figure.addEventListener("input", answered);
+    figure.addEventListener("change", answered);
+    // From the question to its figure without a mouse.
+    place.querySelector("a")?.addEventListener("click", () => {
+      figure.shadowRoot?.querySelector<HTMLElement>("[part~=drawing]")?.focus({ preventScroll: true });
+    });
+  }
+}
+
+// The contents say where the reader is.
+function followReading(): void {
+  const links = new Map(
+    Array.from(document.querySelectorAll<HTMLAnchorElement>(".contents a"), (link) => [link.hash.slice(1), link]),
+  );
+  const seen = new Set<string>();
+  const observer = new IntersectionObserver(
+    (entries) => {
+      for (const { target, isIntersecting } of entries) {
+        if (isIntersecting) seen.add(target.id);
+        else seen.delete(target.id);
+      }
+      const now = [...links.keys()].find((id) => seen.has(id));
+      for (const [id, link] of links) {
+        if (id === now) link.setAttribute("aria-current", "true");
+        else link.removeAttribute("aria-current");
+      }
+    },
+    { rootMargin: "-20% 0px -60% 0px" },
+  );
+  for (const id of links.keys()) observer.observe(element(id));
+}
+
+// A formula that is wider than the page is scrolled, by the keyboard too.
+function reachFormulas(): void {
+  const observer = new ResizeObserver((entries) => {
+    for (const { target } of entries) {
+      const formula = target as HTMLElement;
+      if (formula.scrollWidth > formula.clientWidth) formula.tabIndex = 0;
+      else formula.removeAttribute("tabindex");
+    }
+  });
+  for (const formula of document.querySelectorAll(".display")) observer.observe(formula);
 }
 
 async function start(): Promise<void> {
   followTheme();
+  keepOffline();
+  followReading();
+  reachFormulas();
   try {
     await posenc.ready();
-    workedExamples();
-    catalogue();
+    sayWhatRuns();
     followSentence();
+    askQuestions();
+    await computeNumbers();
   } catch (error) {
-    const failure = element("failure");
-    failure.hidden = false;
-    failure.textContent = `The numbers of this page cannot be computed here: ${error instanceof Error ? error.message : String(error)}`;
+    fail(error);
   }
 }
 

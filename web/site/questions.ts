@@ -1,0 +1,83 @@
+// The chapter's questions. Each is answered with a figure: the reader sets it, and the core's numbers say whether it
+// fits. A verdict is a sentence that also says what is missing.
+import type { Api } from "./live.js";
+import type { Numbers } from "./numbers.js";
+
+/** The values of a figure, as its element gives them. */
+export type Values = Readonly<Record<string, number | string | boolean | undefined>>;
+
+export interface Verdict {
+  right: boolean;
+  words: string;
+}
+
+export interface Question {
+  name: string;
+  /** The id of the figure in the page. */
+  figure: string;
+  text: string;
+  /** Whether the figure's values answer it. */
+  holds: (value: Values, numbers: Api, write: Numbers) => Verdict;
+}
+
+const right = (words: string): Verdict => ({ right: true, words });
+const missing = (words: string): Verdict => ({ right: false, words });
+
+export const questions: readonly Question[] = [
+  {
+    name: "stripes",
+    figure: "fig-embed",
+    text: "In the heat map, put the cursor on a cosine that takes between 100 and 200 positions for one turn.",
+    holds: (value, api, write) => {
+      const dim = Number(value.dim);
+      if (value.scheme !== "sinusoidal" || dim % 2 !== 0)
+        return missing("This asks for the sinusoidal scheme, with an even number of dimensions.");
+      const layout = value.layout === "half" ? "half" : "interleaved";
+      const order = value.order === "cos-sin" ? "cos-sin" : "sin-cos";
+      const scheme = api.sinusoidal({ dim, base: Number(value.base), layout, order });
+      const column = Number(value.dimension);
+      // At position 0 every sine is 0 and every cosine 1.
+      const cosine = api.encode(scheme, [0]).at(0, column) === 1;
+      const pair = layout === "half" ? column % (dim / 2) : Math.floor(column / 2);
+      const turn = api.frequencies(scheme).wavelength[pair]!;
+      const told = `Dimension ${write.whole(column)} is a ${cosine ? "cosine" : "sine"} of ${write.tokens(turn)} positions a turn`;
+      if (turn < 100) return missing(`${told}: too fast. Slower pairs stand further right.`);
+      if (turn > 200) return missing(`${told}: too slow. Faster pairs stand further left.`);
+      if (!cosine) return missing(`${told}: the speed fits, but the cosine is its neighbour.`);
+      return right(`${told}. That is it.`);
+    },
+  },
+  {
+    name: "turning",
+    figure: "fig-rotate",
+    text: "A query at position 7 and a key at position 3 have a certain score. Find the same score farther on: move the query to 20 or later, and the key to where it belongs.",
+    holds: (value, api, write) => {
+      const [m, n] = [Number(value.m), Number(value.n)];
+      if (value.scheme !== "rope") return missing("This asks for RoPE.");
+      if (m < 20) return missing(`The query stands at ${write.whole(m)}; it should be at 20 or later.`);
+      const scheme = api.rope({ dim: Number(value.dim), base: Number(value.base) });
+      // All that a score sees of two positions is the turn from one to the other.
+      const turn = (offset: number): string => api.shiftMatrix(scheme, offset).data.join();
+      if (turn(n - m) === turn(3 - 7))
+        return right(`From ${write.whole(m)} to ${write.whole(n)} every pair turns as from 7 to 3: the scores are the same.`);
+      const offset = n - m;
+      const where = offset === 0 ? "at the query itself" : `${write.whole(Math.abs(offset))} ${offset < 0 ? "behind" : "ahead of"} it`;
+      return missing(`The key stands ${where}, which is another turn of the pairs. How far is 3 from 7?`);
+    },
+  },
+  {
+    name: "pairs",
+    figure: "fig-bias",
+    text: "With eight heads of ALiBi, choose the head in which a key eight tokens back costs exactly 1.",
+    holds: (value, api, write) => {
+      if (value.scheme !== "alibi") return missing("This asks for ALiBi.");
+      if (value.heads !== 8) return missing(`There are ${write.whole(Number(value.heads))} heads now; it takes 8.`);
+      const head = Number(value.head);
+      const cost = -api.bias(api.alibi({ heads: 8 }), { queries: [8], keys: [0], heads: [head - 1] }).at(0, 0, 0);
+      const told = `In head ${write.whole(head)} it costs ${write.short(cost, 5)}`;
+      if (cost > 1) return missing(`${told}: too much. Later heads are milder.`);
+      if (cost < 1) return missing(`${told}: too little. Earlier heads are steeper.`);
+      return right(`${told}: its slope is 1/8.`);
+    },
+  },
+];
