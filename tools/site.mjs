@@ -11,7 +11,8 @@ try {
   const { build } = await import("../web/build.mjs");
   await build();
   const { kPages, kZip } = await import("../web/pages.mjs");
-  console.log(`The pages are in ${relative(kRoot, kPages)} (open index.html) and, as one file, ${relative(kRoot, kZip)}`);
+  const [folder, file] = [kPages, kZip].map((path) => relative(kRoot, path));
+  console.log(`The pages are in ${folder} (open its index.html) and, as one file, in ${file}`);
 } catch (error) {
   console.error(error.message);
   process.exitCode = 1;

@@ -1,7 +1,8 @@
-// Makes the pages, dist/site, out of web/site and the classic script, and a zip of them. They open from a disk, from any
-// host, and without a network once they have been seen over http.
+// Makes the pages, dist/site, out of web/site and the classic script, and a zip of them. They open from a disk, from
+// any host, and without a network once they have been seen over http.
 import { createHash } from "node:crypto";
-import { appendFileSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { appendFileSync, cpSync, existsSync, mkdirSync } from "node:fs";
+import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { kRoot } from "../tools/process.mjs";
@@ -47,8 +48,8 @@ async function told(target) {
 
 // ---------------------------------------------------------------- what HTML leaves to the build
 
-// <span class="tex">…</span> and <div class="tex display">…</div> become MathML: no formula library at run time. Strict
-// policies refuse inline styles, so each becomes a class; `classes` maps styles to their names.
+// <span class="tex">…</span> and <div class="tex display">…</div> become MathML: no formula library at run time.
+// Strict policies refuse inline styles, so each becomes a class; `classes` maps styles to their names.
 async function withFormulas(html, classes) {
   const temml = (await import("temml")).default;
   const plain = (text) => text.replaceAll("&lt;", "<").replaceAll("&gt;", ">").replaceAll("&amp;", "&");
@@ -88,7 +89,8 @@ function withNumbers(html, { api, liveText, liveRows, numbersOf }) {
 function withClaims(html, { api }) {
   const whole = (law) => law.replaceAll("_", " ");
   return html.replace(/<claim ([^>]*)><\/claim>/g, (_, attributes) => {
-    const { law, by, kind } = Object.fromEntries([...attributes.matchAll(/(\w+)="([^"]*)"/g)].map(([, k, v]) => [k, v]));
+    const pairs = [...attributes.matchAll(/(\w+)="([^"]*)"/g)].map(([, name, value]) => [name, value]);
+    const { law, by, kind } = Object.fromEntries(pairs);
     if (law !== undefined) {
       const [scheme, name] = law.split(" ");
       const declared = api.schemes.find((candidate) => candidate.name === scheme)?.laws ?? [];

@@ -522,8 +522,11 @@ describe("size", () => {
   it("holds the module once, whatever a page imports", () => {
     const bytes = readFileSync(join(kRoot, "build/wasm/posenc_bytes.mjs"), "utf8").slice(2000, 2200);
     const holders = readdirSync(dist, { recursive: true, encoding: "utf8" }).filter(
-      // The pages, which are not packed, have a copy of the classic script.
-      (path) => path.endsWith(".js") && !path.startsWith("site") && readFileSync(join(dist, path), "utf8").includes(bytes),
+      (path) =>
+        path.endsWith(".js") &&
+        // The pages, which are not packed, have a copy of the classic script.
+        !path.startsWith("site") &&
+        readFileSync(join(dist, path), "utf8").includes(bytes),
     );
     expect(holders.filter((path) => path !== "posenc.js").length).toBe(1);
     expect(existsSync(join(dist, "external.js"))).toBe(true);

@@ -45,7 +45,8 @@ export function numbersOf(language: string): Numbers {
     },
     tokens: (value) => (value < 1000 ? fixed(value, 2) : fixed(value, 0)),
     vector: (values, decimals) => {
-      const parts = Array.from(values, (v, c) => short(v, typeof decimals === "number" ? decimals : (decimals[c] ?? 4)));
+      const places = (c: number): number => (typeof decimals === "number" ? decimals : (decimals[c] ?? 4));
+      const parts = Array.from(values, (v, c) => short(v, places(c)));
       return `[${parts.join(comma ? "; " : ", ")}]`;
     },
   };

@@ -40,7 +40,8 @@ export const questions: readonly Question[] = [
       const cosine = api.encode(scheme, [0]).at(0, column) === 1;
       const pair = layout === "half" ? column % (dim / 2) : Math.floor(column / 2);
       const turn = api.frequencies(scheme).wavelength[pair]!;
-      const told = `Dimension ${write.whole(column)} is a ${cosine ? "cosine" : "sine"} of ${write.tokens(turn)} positions a turn`;
+      const part = cosine ? "cosine" : "sine";
+      const told = `Dimension ${write.whole(column)} is a ${part} of ${write.tokens(turn)} positions a turn`;
       if (turn < 100) return missing(`${told}: too fast. Slower pairs stand further right.`);
       if (turn > 200) return missing(`${told}: too slow. Faster pairs stand further left.`);
       if (!cosine) return missing(`${told}: the speed fits, but the cosine is its neighbour.`);
@@ -50,7 +51,9 @@ export const questions: readonly Question[] = [
   {
     name: "turning",
     figure: "fig-rotate",
-    text: "A query at position 7 and a key at position 3 have a certain score. Find the same score farther on: move the query to 20 or later, and the key to where it belongs.",
+    text:
+      "A query at position 7 and a key at position 3 have a certain score. Find the same score farther on: move the " +
+      "query to 20 or later, and the key to where it belongs.",
     holds: (value, api, write) => {
       const [m, n] = [Number(value.m), Number(value.n)];
       if (value.scheme !== "rope") return missing("This asks for RoPE.");
@@ -59,9 +62,9 @@ export const questions: readonly Question[] = [
       // All that a score sees of two positions is the turn from one to the other.
       const turn = (offset: number): string => api.shiftMatrix(scheme, offset).data.join();
       if (turn(n - m) === turn(3 - 7))
-        return right(`From ${write.whole(m)} to ${write.whole(n)} every pair turns as from 7 to 3: the scores are the same.`);
-      const offset = n - m;
-      const where = offset === 0 ? "at the query itself" : `${write.whole(Math.abs(offset))} ${offset < 0 ? "behind" : "ahead of"} it`;
+        return right(`From ${write.whole(m)} to ${write.whole(n)} every pair turns as from 7 to 3: the same score.`);
+      const far = write.whole(Math.abs(n - m));
+      const where = n === m ? "at the query itself" : `${far} ${n < m ? "behind" : "ahead of"} it`;
       return missing(`The key stands ${where}, which is another turn of the pairs. How far is 3 from 7?`);
     },
   },

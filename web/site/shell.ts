@@ -25,8 +25,12 @@ export function followTheme(): void {
   });
 }
 
+interface ScriptAddress {
+  createScriptURL(url: string): string;
+}
+
 interface Policies {
-  createPolicy(name: string, rules: { createScriptURL: (url: string) => string }): { createScriptURL(url: string): string };
+  createPolicy(name: string, rules: ScriptAddress): ScriptAddress;
 }
 
 /** Over http the pages are kept by a service worker; a page on a disk is there anyway. */
@@ -50,5 +54,6 @@ export function fail(error: unknown): void {
   const box = document.querySelector<HTMLElement>("#failure");
   if (!box) return;
   box.hidden = false;
-  box.textContent = `The numbers of this page cannot be computed here: ${error instanceof Error ? error.message : String(error)}`;
+  const why = error instanceof Error ? error.message : String(error);
+  box.textContent = `The numbers of this page cannot be computed here: ${why}`;
 }
