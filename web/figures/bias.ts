@@ -10,7 +10,7 @@ import {
   type Code,
   type State,
 } from "./figure.js";
-import { book, count } from "./format.js";
+import { book, count, short } from "./format.js";
 import { gridField, gridOf, gridSentence, type Grid } from "./grid.js";
 import { labelSize, spread, valueTicks } from "./marks.js";
 import { drawMatrix, matrixHeight } from "./matrix.js";
@@ -256,13 +256,6 @@ function magnitude(values: Float32Array): number {
 function sideOf(...both: Float32Array[]): "below" | "above" | undefined {
   if (both.every((values) => values.every((value) => !(value > 0)))) return "below";
   return both.every((values) => values.every((value) => !(value < 0))) ? "above" : undefined;
-}
-
-// 0.5 and 0.03125, not 0.5000 and 0.0313.
-function short(value: number): string {
-  return book(value, { significant: 4 })
-    .replace(/(\.\d*?)0+$/, "$1")
-    .replace(/\.$/, "");
 }
 
 // What one step back costs, of every head, if all steps cost the same.

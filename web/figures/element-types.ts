@@ -36,6 +36,7 @@ export interface PosencElements {
     "sentence" | "context" | "scheme" | "compare" | "head" | "heads" | "headWidth" | "causal" | "window" | "padding"
     | "seed" | "fixed" | "query" | "key"
   >;
+  "posenc-similarity": ElementOf<"scheme" | "positions" | "dim" | "base" | "compare" | "metric" | "m" | "n">;
 }
 
 declare global {

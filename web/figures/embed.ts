@@ -17,6 +17,7 @@ import { valueTicks } from "./marks.js";
 import { drawMatrix, matrixHeight } from "./matrix.js";
 import { chosenScheme, descriptorOf, schemeChooser, schemeFields, type ChosenScheme } from "./scheme-fields.js";
 import type { Surface } from "./surface.js";
+import { sinusoidalNumpy } from "./tables.js";
 
 /** What a column of a table of sines and cosines holds. */
 interface Role {
@@ -397,30 +398,7 @@ function codeOf(values: Values, model: Model): Code {
   const javascript =
     `import { ${names} } from "posenc";\n\n` +
     `const table = encode(${made}, ${positions});  // [${model.rows}, ${model.columns}]\n`;
-  const numpy = scheme === "sinusoidal" && !cells && !model.chosen.given ? numpyOf(values, model) : undefined;
-  return numpy === undefined ? { javascript } : { javascript, numpy };
-}
-
-// The paper's law in NumPy, for the options it is usually written with.
-function numpyOf(values: Values, model: Model): string | undefined {
-  const plain =
-    (values.spacing ?? "paper") === "paper" &&
-    model.columns % 2 === 0 &&
-    Number(values.scale ?? 1) === 1 &&
-    values.padIndex === undefined;
-  if (!plain) return undefined;
-  const { rows, columns, start } = model;
-  const [first, second] = values.order === "cos-sin" ? ["cos", "sin"] : ["sin", "cos"];
-  const halves = values.layout === "half";
-  const [left, right] = halves ? [`:${columns / 2}`, `${columns / 2}:`] : ["0::2", "1::2"];
-  return [
-    "import numpy as np",
-    "",
-    `positions = np.arange(${start}, ${start + rows})[:, None]`,
-    `omega = ${Number(values.base ?? 10000)} ** (-np.arange(0, ${columns}, 2) / ${columns})`,
-    `table = np.empty((${rows}, ${columns}), np.float32)`,
-    `table[:, ${left}] = np.${first}(positions * omega)`,
-    `table[:, ${right}] = np.${second}(positions * omega)`,
-    "",
-  ].join("\n");
+  const written = scheme === "sinusoidal" && !cells && !model.chosen.given;
+  const numpy = written ? sinusoidalNumpy(values, model.rows, model.columns, model.start) : undefined;
+  return numpy === undefined ? { javascript } : { javascript, numpy: [...numpy, ""].join("\n") };
 }

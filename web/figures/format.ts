@@ -43,6 +43,13 @@ export function count(value: number, one: string, many = `${one}s`): string {
   return `${book(value)} ${value === 1 ? one : many}`;
 }
 
+/** At most four significant digits, without zeros at the end: 0.5 and 0.03125, not 0.5000 and 0.0313. */
+export function short(value: number): string {
+  return book(value, { significant: 4 })
+    .replace(/(\.\d*?)0+$/, "$1")
+    .replace(/\.$/, "");
+}
+
 function significant(size: number, digits: number): string {
   if (size !== 0 && (size < 1e-4 || size >= 1e9)) {
     const [mantissa = "", exponent = "0"] = size.toExponential(digits - 1).split("e");

@@ -7,6 +7,7 @@ import { embed } from "./embed.js";
 import type { Figure } from "./figure.js";
 import { relate } from "./relate.js";
 import { rotate } from "./rotate.js";
+import { similarity } from "./similarity.js";
 
 /** The definition of every figure. */
 export const figures: readonly Figure[] = [
@@ -17,4 +18,5 @@ export const figures: readonly Figure[] = [
   addition, // embeddings + encoding = input, of a typed sentence
   decay, // the score of an offset and the integral it tends to, for several laws of the frequencies
   attention, // who looks at whom, under any scheme, and why
+  similarity, // every position compared with every other one
 ];

@@ -1,0 +1,136 @@
+// Tables of positions, to be looked at as a whole: of the chosen scheme, of a second one beside it, or numbers of the
+// reader's own.
+import { encode, fromJSON, tensor, type EmbedScheme, type Tensor, type TensorLike } from "../src/core.js";
+import { choice, range, type Field, type Values } from "./figure.js";
+import {
+  chosenScheme,
+  dataScheme,
+  descriptorOf,
+  schemeChooser,
+  schemeCode,
+  schemeFields,
+  schemeFrom,
+  schemesOf,
+  type ChosenScheme,
+} from "./scheme-fields.js";
+
+type Descriptor = ReturnType<typeof descriptorOf>;
+
+/** One row a position, [rows, columns]. */
+export interface PositionTable {
+  title: string;
+  table: Tensor;
+  rows: number;
+  columns: number;
+  /** How it is made; undefined for numbers that were handed over. */
+  made: Pick<ChosenScheme<EmbedScheme>, "name" | "code"> | undefined;
+  /** Seeded numbers, as a table is before training. */
+  untrained: boolean;
+}
+
+export const compareSentence =
+  "A second scheme, drawn beside the first; a table given as data takes its place.";
+const nothing = "nothing";
+const mostRows = 1024;
+
+/** The scheme, the number of positions, the scheme's params, the scheme to compare with. */
+export function tableFields(values: Values, positions: number, compare: string): Field[] {
+  const descriptor = descriptorOf("embed", String(values.scheme ?? "sinusoidal"));
+  const others = schemesOf("embed").filter(onOneAxis);
+  const choices = [nothing, ...others.map(({ name, title }) => ({ value: name, label: title }))];
+  return [
+    schemeChooser("embed", "sinusoidal", { draws: onOneAxis }),
+    range("positions", "positions", positions, 8, 256, { integer: true, least: 1, most: mostRows }),
+    ...schemeFields(descriptor, {
+      values,
+      row: ["dim", "base"],
+      without: ["length", "layout", "order"],
+      change: { dim: { label: "dimensions" } },
+    }),
+    choice("compare", "compare with", compare, choices, { sentence: compareSentence }),
+  ];
+}
+
+/** The table of the values' scheme, and the one to be drawn beside it if there is one: `data` may be either. */
+export function tablesOf(values: Values, data: unknown): PositionTable[] {
+  const rows = Number(values.positions);
+  const first = tableOf(chosenScheme("embed", atLength(values, rows), data), rows);
+  const given = data === undefined || data === null || dataScheme(data) ? undefined : tableGiven(data, rows);
+  const other = String(values.compare ?? nothing);
+  if (given) return [first, given];
+  if (other === nothing) return [first];
+  // The controls hold the first scheme's params; the second has its width, and else what it is shown with.
+  const own = { ...shownValues(descriptorOf("embed", other)), ...(values.dim ? { dim: values.dim } : {}) };
+  const made = atLength({ ...own, scheme: other }, rows);
+  const scheme = schemeFrom("embed", other, made) as EmbedScheme;
+  const { title } = descriptorOf("embed", other);
+  return [first, tableOf({ scheme, title, name: other, code: schemeCode("embed", other, made), given: false }, rows)];
+}
+
+function tableOf({ scheme, title, name, code }: ChosenScheme<EmbedScheme>, positions: number): PositionTable {
+  const table = encode(scheme, positions);
+  const [rows = 0, columns = 0] = table.shape;
+  const untrained = name === "learned" && (scheme.toJSON().table ?? null) === null;
+  return { title, table, rows, columns, made: { name, code }, untrained };
+}
+
+function tableGiven(data: unknown, positions: number): PositionTable {
+  const all = tensor(data as TensorLike);
+  if (all.shape.length !== 2) {
+    throw new RangeError(`data must be a scheme or a table of shape [T, d], got shape [${all.shape.join(", ")}].`);
+  }
+  const [length = 0, columns = 0] = all.shape;
+  const rows = Math.min(length, positions);
+  return { title: "Given", table: all.slice(0, rows), rows, columns, made: undefined, untrained: false };
+}
+
+// A table of parameters has a row for each position drawn.
+function atLength(values: Values, rows: number): Values {
+  const { params } = descriptorOf("embed", String(values.scheme));
+  return params.some(({ name }) => name === "length") ? { ...values, length: rows } : values;
+}
+
+function shownValues({ params }: Descriptor): Values {
+  const shown = params.filter((param) => param.shown && param.where === undefined);
+  return Object.fromEntries(shown.map((param) => [param.name, param.shown!.value]));
+}
+
+const drawn = new Map<string, boolean>();
+
+// Schemes of two axes have a figure of their own.
+function onOneAxis(descriptor: Descriptor): boolean {
+  let fits = drawn.get(descriptor.name);
+  if (fits === undefined) {
+    try {
+      const { slot, name } = descriptor;
+      encode(fromJSON({ slot, name, ...shownValues(descriptor) }) as EmbedScheme, 2);
+      fits = true;
+    } catch {
+      fits = false;
+    }
+    drawn.set(descriptor.name, fits);
+  }
+  return fits;
+}
+
+/** The paper's table in NumPy, for the options it is usually written with; undefined for others. */
+export function sinusoidalNumpy(values: Values, rows: number, columns: number, start = 0): string[] | undefined {
+  const plain =
+    (values.spacing ?? "paper") === "paper" &&
+    columns % 2 === 0 &&
+    Number(values.scale ?? 1) === 1 &&
+    values.padIndex === undefined;
+  if (!plain) return undefined;
+  const [first, second] = values.order === "cos-sin" ? ["cos", "sin"] : ["sin", "cos"];
+  const halves = values.layout === "half";
+  const [left, right] = halves ? [`:${columns / 2}`, `${columns / 2}:`] : ["0::2", "1::2"];
+  return [
+    "import numpy as np",
+    "",
+    `positions = np.arange(${start}, ${start + rows})[:, None]`,
+    `omega = ${Number(values.base ?? 10000)} ** (-np.arange(0, ${columns}, 2) / ${columns})`,
+    `table = np.empty((${rows}, ${columns}), np.float32)`,
+    `table[:, ${left}] = np.${first}(positions * omega)`,
+    `table[:, ${right}] = np.${second}(positions * omega)`,
+  ];
+}
