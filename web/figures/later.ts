@@ -16,4 +16,5 @@ export const figureFiles: { readonly [Name in FigureName]: () => Promise<Figure>
   addition: async () => (await import("./addition.js")).addition,
   decay: async () => (await import("./decay.js")).decay,
   attention: async () => (await import("./attention.js")).attention,
+  similarity: async () => (await import("./similarity.js")).similarity,
 };

@@ -4,8 +4,10 @@ import type { ColourScale } from "./colour.js";
 import { choice, cursorField, defineFigure, type ChoiceField, type Code, type State } from "./figure.js";
 import { book, count, short } from "./format.js";
 import { indexTicks, labelSize, legend, valueTicks } from "./marks.js";
+import { shortened } from "./sentence.js";
 import type { Box, Run, Surface } from "./surface.js";
-import { compareSentence, sinusoidalNumpy, tableFields, tablesOf, type PositionTable } from "./tables.js";
+import { tableFiles } from "./table-file.js";
+import { compareSentence, lowered, sinusoidalNumpy, tableFields, tablesOf, type PositionTable } from "./tables.js";
 
 type Metric = "dot" | "cosine" | "euclidean";
 
@@ -69,6 +71,8 @@ export const similarity = defineFigure<Model>({
     return { metric, sides, rows: Math.max(...sides.map(({ rows }) => rows)) };
   },
 
+  files: tableFiles,
+
   cells: ({ model }) => ({
     row: { name: "m", count: model.rows, start: Math.floor(0.375 * model.rows) },
     column: { name: "n", count: model.rows, start: Math.floor(0.6 * model.rows) },
@@ -82,8 +86,8 @@ export const similarity = defineFigure<Model>({
   },
 
   title: ({ model }) =>
-    `${names[model.metric]} of ${count(model.rows, "position")}, ` +
-    model.sides.map(({ title, columns }) => `${title.toLowerCase()} (${count(columns, "dimension")})`).join(" and "),
+    `${names[model.metric]} of ${count(model.rows, "position")}: ` +
+    model.sides.map(({ title, columns }) => `${shortened(lowered(title))} (${count(columns, "dimension")})`).join(" and "),
 
   caption: ({ model }) => {
     const first = model.sides[0] as Side;
@@ -98,7 +102,7 @@ export const similarity = defineFigure<Model>({
     { label: "positions", value: `${row} and ${column}` },
     { label: "offset", value: book(column - row, { signed: true }) },
     ...model.sides.map((side, k) => ({
-      label: model.sides.length === 1 ? word[model.metric] : side.title.toLowerCase(),
+      label: model.sides.length === 1 ? word[model.metric] : shortened(lowered(side.title)),
       value: written(model, valueAt(side, row, column), k),
     })),
     {
@@ -111,8 +115,8 @@ export const similarity = defineFigure<Model>({
     state.model.sides
       .map(
         (side) =>
-          `Heat map of the ${names[state.model.metric].toLowerCase()} of ${count(side.rows, "position")} in the ` +
-          `${side.title.toLowerCase()} table of ${count(side.columns, "dimension")}, from ` +
+          `Heat map of the ${names[state.model.metric].toLowerCase()} of ${count(side.rows, "position")} in ${side.phrase} of ` +
+          `${count(side.columns, "dimension")}, from ` +
           `${book(side.low)} to ${book(side.high)}, and its average by offset. ` +
           `Two numbers at one offset differ by at most ${book(side.gap, { significant: 2 })}.`,
       )
@@ -170,7 +174,7 @@ function written({ metric, sides }: Model, value: number, side: number): string 
 function levelSentence({ sides }: Model): string {
   const [first, second] = sides as readonly [Side, Side | undefined];
   const untrained = sides.find((side) => side.untrained);
-  const name = (side: Side): string => `the ${side.title.toLowerCase()} table`;
+  const name = (side: Side): string => side.phrase;
   const seeded = untrained ? ` Numbers of ${name(untrained)} are seeded, as before training.` : "";
   const places = "where two positions are counts, not only how far apart they are";
   if (!second) {
@@ -232,7 +236,9 @@ function drawSide(surface: Surface, { model, row, column }: Drawn, side: Side, b
   const { rows, values, scale } = side;
   const { map, heading } = block;
   const cell = map.width / rows;
-  if (heading !== undefined) surface.text(map.x, heading, side.title, { bold: true, ink: "ink", size: labelSize });
+  if (heading !== undefined) {
+    surface.text(map.x, heading, shortened(side.title, 44), { bold: true, ink: "ink", size: labelSize });
+  }
   surface.heatMap(map, { values, rows, columns: rows, scale });
   surface.region(map, (u, v) => ({ row: Math.floor(v * rows), column: Math.floor(u * rows) }));
   const here = row < rows && column < rows;
@@ -268,7 +274,8 @@ function drawProfile(surface: Surface, model: Model, side: Side, box: Box, row: 
   const { rows, profile, low, high } = side;
   const offsets = 2 * rows - 1;
   const room = high - low || 1;
-  const x = (offset: number): number => box.x + (rows > 1 ? ((offset + rows - 1) * box.width) / (offsets - 1) : box.width / 2);
+  const step = box.width / Math.max(1, offsets - 1);
+  const x = (offset: number): number => box.x + (rows > 1 ? (offset + rows - 1) * step : box.width / 2);
   const y = (value: number): number => box.y + ((high - value) * box.height) / room;
   const curve = (values: ArrayLike<number>, first: number): Float64Array =>
     Float64Array.from({ length: 2 * values.length }, (_, at) =>

@@ -13,12 +13,15 @@ import {
   schemesOf,
   type ChosenScheme,
 } from "./scheme-fields.js";
+import { fileTable } from "./table-file.js";
 
 type Descriptor = ReturnType<typeof descriptorOf>;
 
 /** One row a position, [rows, columns]. */
 export interface PositionTable {
   title: string;
+  /** In a line of text: "the sinusoidal table". */
+  phrase: string;
   table: Tensor;
   rows: number;
   columns: number;
@@ -29,7 +32,7 @@ export interface PositionTable {
 }
 
 export const compareSentence =
-  "A second scheme, drawn beside the first; a table given as data takes its place.";
+  "A second scheme, drawn beside the first; a table from a file, or given as data, takes its place.";
 const nothing = "nothing";
 const mostRows = 1024;
 
@@ -71,17 +74,28 @@ function tableOf({ scheme, title, name, code }: ChosenScheme<EmbedScheme>, posit
   const table = encode(scheme, positions);
   const [rows = 0, columns = 0] = table.shape;
   const untrained = name === "learned" && (scheme.toJSON().table ?? null) === null;
-  return { title, table, rows, columns, made: { name, code }, untrained };
+  return { title, phrase: phraseOf(title), table, rows, columns, made: { name, code }, untrained };
 }
 
+function phraseOf(title: string): string {
+  return `the ${lowered(title)} table`;
+}
+
+/** A scheme's title within a line: "learned", but "2-D sinusoidal" and "RoPE". */
+export function lowered(title: string): string {
+  return /^[A-Z][a-z]+($|[ -])/.test(title) ? title.charAt(0).toLowerCase() + title.slice(1) : title;
+}
+
+// From a file, or what a program has at hand.
 function tableGiven(data: unknown, positions: number): PositionTable {
-  const all = tensor(data as TensorLike);
+  const { table: all, name: title } = fileTable(data) ?? { table: tensor(data as TensorLike), name: "Given table" };
   if (all.shape.length !== 2) {
     throw new RangeError(`data must be a scheme or a table of shape [T, d], got shape [${all.shape.join(", ")}].`);
   }
   const [length = 0, columns = 0] = all.shape;
   const rows = Math.min(length, positions);
-  return { title: "Given", table: all.slice(0, rows), rows, columns, made: undefined, untrained: false };
+  const phrase = fileTable(data) ? `the table of ${title}` : "the given table";
+  return { title, phrase, table: all.slice(0, rows), rows, columns, made: undefined, untrained: false };
 }
 
 // A table of parameters has a row for each position drawn.

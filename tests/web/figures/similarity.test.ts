@@ -1,6 +1,13 @@
 // <posenc-similarity> against sums of cosines written down again in double, and a small table worked by hand.
 import { beforeAll, describe, expect, it } from "vitest";
-import { offsetProfile, randomNormal, ready, sinusoidal, similarity as similarityOf, tensor } from "../../../web/src/index.js";
+import {
+  offsetProfile,
+  randomNormal,
+  ready,
+  similarity as similarityOf,
+  sinusoidal,
+  tensor,
+} from "../../../web/src/index.js";
 import { figureState, renderSVG } from "../../../web/figures/render.js";
 import { similarity } from "../../../web/figures/similarity.js";
 import { toCsv } from "../../../web/figures/take-away.js";
@@ -41,20 +48,23 @@ describe("the matrix", () => {
     const table = tensor([[1, 0], [0, 2], [3, 4]]);
     const state = figureState("similarity", { positions: 3, dim: 2, m: 1, n: 2 }, table);
     const values = Object.fromEntries(similarity.readout(state).map(({ label, value }) => [label, value]));
-    expect(values.given).toBe("+8.0000");
+    expect(values["given table"]).toBe("+8.0000");
     // Offset +1: 1 . row 1 = 0 and 8.
     expect(values["average at this offset"]).toMatch(/and \+4\.0000$/);
-    expect(similarity.title(state)).toBe("Dot products of 3 positions, sinusoidal (2 dimensions) and given (2 dimensions)");
+    expect(similarity.title(state)).toBe("Dot products of 3 positions: sinusoidal (2 dimensions) and given table (2 dimensions)");
     const cosine = readings({ positions: 3, metric: "cosine", m: 0, n: 2 }, table);
-    expect(cosine.given).toBe("+0.6000");
+    expect(cosine["given table"]).toBe("+0.6000");
     const distance = readings({ positions: 3, metric: "euclidean", m: 0, n: 2 }, table);
-    expect(distance.given).toBe("4.4721");
+    expect(distance["given table"]).toBe("4.4721");
+    const dropped = figureState("similarity", { positions: 3 }, { table, name: "wpe.npy" });
+    expect(similarity.title(dropped)).toContain("and wpe.npy (2 dimensions)");
+    expect(similarity.caption(dropped)).toContain("the table of wpe.npy");
     expect(() => figureState("similarity", {}, tensor([1, 2, 3]))).toThrow("a table of shape [T, d]");
   });
 
   it("reads what a table of fewer rows does not have as a dash", () => {
     const table = tensor([[1, 0], [0, 2]]);
-    expect(readings({ positions: 8, m: 5, n: 7 }, table).given).toBe("\u2013");
+    expect(readings({ positions: 8, m: 5, n: 7 }, table)["given table"]).toBe("\u2013");
     expect(overlaps(record(similarity, figureState("similarity", { positions: 8, m: 5, n: 7 }, table)))).toEqual([]);
   });
 
@@ -77,7 +87,8 @@ describe("the profile", () => {
     const high = product(0, 10, 10000);
     const low = Math.min(0, ...Array.from({ length: 12 }, (_, k) => product(k, 10, 10000)));
     const heights = curve.filter((_, at) => at % 2 === 1);
-    const [top, zero] = [heights[11]!, heights[11]! + ((heights[22]! - heights[11]!) * (high - low)) / (high - product(11, 10, 10000))];
+    const top = heights[11]!;
+    const zero = top + ((heights[22]! - top) * (high - low)) / (high - product(11, 10, 10000));
     heights.forEach((y, at) => {
       const share = (high - product(at - 11, 10, 10000)) / (high - low);
       expect(y).toBeCloseTo(top + share * (zero - top), 3);
@@ -144,11 +155,13 @@ describe("hands, words and take-aways", () => {
     expect(similarity.array!(figureState("similarity", { positions: 1024, dim: 2 })).shape).toEqual([1024, 1024]);
     expect(() => figureState("similarity", { positions: 1025 })).toThrow("positions must be");
     expect(() => figureState("similarity", { scheme: "alibi" })).toThrow("alibi");
-    expect(() => figureState("similarity", { metric: "manhattan" })).toThrow("metric must be one of dot, cosine, euclidean");
+    const metric = "metric must be one of dot, cosine, euclidean";
+    expect(() => figureState("similarity", { metric: "manhattan" })).toThrow(metric);
   });
 
   it("gives programs that make the same numbers", () => {
-    for (const attributes of [{ metric: "dot" }, { metric: "cosine", base: 500 }, { scheme: "learned" }, { scheme: "fourier" }]) {
+    const sinusoids = [{ metric: "dot" }, { metric: "cosine", base: 500 }];
+    for (const attributes of [...sinusoids, { scheme: "learned" }, { scheme: "fourier" }]) {
       const state = figureState("similarity", { positions: 9, ...attributes });
       const { javascript, numpy } = similarity.code!(state);
       expect([...runCode(javascript, "s").data]).toEqual([...similarity.array!(state).data]);
