@@ -8,7 +8,6 @@ import {
   encode,
   entropy,
   fromJSON,
-  randomNormal,
   outlines,
   Tensor,
   tensor,
@@ -33,12 +32,21 @@ import {
 } from "./figure.js";
 import { book } from "./format.js";
 import { brokenLines, legend } from "./marks.js";
-import { dataScheme, literal, schemeFields, schemeOptions, schemeText } from "./scheme-fields.js";
+import { dataScheme, schemeFields, schemeText } from "./scheme-fields.js";
 import { isolated, seedOf, shortened, spelled, tokensOf, vectorsOf } from "./sentence.js";
+import {
+  descriptorNamed,
+  encodingDeviation,
+  noPosition,
+  optionsFor,
+  schemeChoices,
+  sizedCode,
+  titleOf,
+  type Descriptor,
+} from "./sized-schemes.js";
 import { estimateWidth, type Ink, type Run, type Surface } from "./surface.js";
 import { cutWord, drawTokenMatrix, tokenLayout, type TokenLayout } from "./token-matrix.js";
 
-type Descriptor = (typeof outlines)[number];
 type Scheme = ReturnType<typeof fromJSON>;
 
 /** Attention of all heads under one scheme. */
@@ -83,7 +91,6 @@ interface Model {
 
 type Drawn = State<Model>;
 
-const noPosition = "none";
 const nothing = "nothing";
 const padding = "[pad]";
 
@@ -91,9 +98,6 @@ const padding = "[pad]";
 // what rotations turn so that near tokens score higher. With these, what words and what positions say are of one size.
 const sharedMean = 0.6;
 const wordDeviation = 0.8;
-// Deviation of tables that a model would have learned; large enough to be seen beside the words.
-const tableDeviation = 0.7;
-const encodingDeviation = 0.7;
 
 // Under it the default sentence tells a story: "mat" looks at "sat" by its words, and a bias takes some of that away.
 const defaultSeed = 91;
@@ -120,110 +124,7 @@ const ownNames = [
   "dim",
 ];
 
-// ---------------------------------------------------------------- schemes for a figure of some size
-
-interface Size {
-  heads: number;
-  width: number;
-  tokens: number;
-}
-
-// The lengths a param's shape speaks of ("[2 clip + 1, dim] or …": the first form counts); undefined where a name in it
-// is not known.
-function lengthsOf(shape: string | undefined, known: (name: string) => unknown): number[] | undefined {
-  const inside = /^\[([^\]]*)\]/.exec(shape ?? "")?.[1];
-  if (inside === undefined || inside.includes("/")) return undefined;
-  const sum = (text: string): number => {
-    let total = 0;
-    for (const [, sign = "+", term = ""] of text.matchAll(/([+-]?)\s*([\w\s]+)/g)) {
-      const factors = (term.match(/\d+|[A-Za-z]\w*/g) ?? []).map((factor) =>
-        /^\d/.test(factor) ? Number(factor) : Number(known(factor) ?? Number.NaN),
-      );
-      const product = factors.reduce((a, b) => a * b, 1);
-      total += sign === "-" ? -product : product;
-    }
-    return total;
-  };
-  const flat = inside.replace(/\(([^)]*)\)/g, (_, part: string) => ` ${sum(part)} `);
-  const lengths = flat.split(",").map(sum);
-  return lengths.every((length) => Number.isInteger(length) && length > 0) ? lengths : undefined;
-}
-
-// A scheme made for the figure: widths and heads by its size, the reader's values where there are some, seeded tables
-// in place of learned ones.
-function optionsFor(descriptor: Descriptor, values: Values, size: Size): Record<string, unknown> {
-  const options = schemeOptions(descriptor.slot, descriptor.name, values, ownNames);
-  const has = (name: string): boolean => descriptor.params.some((param) => param.name === name);
-  if (has("dim") && descriptor.slot !== "bias") {
-    options.dim = descriptor.slot === "embed" ? size.heads * size.width : size.width;
-  }
-  if (has("heads")) options.heads = size.heads;
-  if (has("seed") && Number(values.seed ?? 0) !== 0) options.seed = Number(values.seed);
-  for (const param of descriptor.params) {
-    if (param.required && !(param.name in options) && param.shown) options[param.name] = param.shown.value;
-  }
-  if (has("length") && Number(options.length ?? 0) < size.tokens) options.length = size.tokens;
-  // Against lengths meant for long texts, a few words would all be near.
-  for (const name of ["threshold", "tau"]) if (has(name)) options[name] ??= 2;
-  const known = (name: string): unknown => {
-    if (name === "H" || name === "heads") return size.heads;
-    if (name === "n" || name === "T") return size.tokens;
-    const param = descriptor.params.find((param) => param.name === name);
-    const other = param?.defaultParam === undefined ? undefined : known(param.defaultParam);
-    return options[name] ?? param?.default ?? other;
-  };
-  for (const [index, param] of descriptor.params.entries()) {
-    const table = param.kind === "table" || (param.kind === "list" && param.required);
-    if (!table || descriptor.slot === "embed" || param.name in options) continue;
-    const shape = lengthsOf(param.shape, known);
-    if (!shape) continue;
-    const numbers = randomNormal(shape, {
-      seed: seedOf(descriptor.name, index, Number(values.seed ?? 0)),
-      std: tableDeviation,
-    });
-    const positive = typeof param.min === "number" && param.min >= 0;
-    if (positive) for (let i = 0; i < numbers.data.length; i++) numbers.data[i] = Math.abs(numbers.data[i] as number);
-    options[param.name] = numbers;
-  }
-  return options;
-}
-
-const usable = new Map<string, boolean>();
-
-// Schemes that can be made from what the catalogue says of them; one that needs more is not offered.
-function offered(): readonly Descriptor[] {
-  return outlines.filter((descriptor) => {
-    const key = `${descriptor.slot} ${descriptor.name}`;
-    let fits = usable.get(key);
-    if (fits === undefined) {
-      try {
-        const { slot, name, params } = descriptor;
-        fromJSON({ slot, name, ...optionsFor(descriptor, {}, { heads: 8, width: 16, tokens: 6 }) });
-        // What is added to words has their width.
-        fits = slot !== "embed" || params.some((param) => param.name === "dim");
-      } catch {
-        fits = false;
-      }
-      usable.set(key, fits);
-    }
-    return fits;
-  });
-}
-
-function descriptorNamed(name: string): Descriptor | undefined {
-  return name === noPosition || name === nothing ? undefined : outlines.find((scheme) => scheme.name === name);
-}
-
-function titleOf(descriptor: Descriptor | undefined): string {
-  return descriptor?.title ?? "no position";
-}
-
-function schemeChoices(): { value: string; label: string }[] {
-  return [
-    { value: noPosition, label: titleOf(undefined) },
-    ...offered().map((scheme) => ({ value: scheme.name, label: scheme.title })),
-  ];
-}
+// ---------------------------------------------------------------- the choice of a scheme
 
 function schemeChoice(): ReturnType<typeof choice> {
   const choices = schemeChoices();
@@ -466,7 +367,7 @@ function sideOf(base: Base, descriptor: Descriptor | undefined, values: Values, 
   if (descriptor && !given) {
     const { slot, name } = descriptor;
     const tokens = Math.max(queries.length, keys.length);
-    scheme = fromJSON({ slot, name, ...optionsFor(descriptor, values, { heads, width, tokens }) });
+    scheme = fromJSON({ slot, name, ...optionsFor(descriptor, values, { heads, width, tokens }, ownNames) });
   }
   const added = descriptor?.slot === "embed" ? (scheme as EmbedScheme) : undefined;
   const place = (rows: Float32Array): Float32Array =>
@@ -923,26 +824,9 @@ function lineOf(words: readonly string[]): string {
 function codeOf(values: Values, model: Model): Code {
   const side = model.sides[0] as Side;
   const { descriptor, given } = side;
-  const options = descriptor && !given
-    ? optionsFor(descriptor, values, {
-        heads: model.heads,
-        width: model.width,
-        tokens: Math.max(model.queries.length, model.keys.length),
-      })
-    : {};
-  const written: Record<string, unknown> = {};
-  const tables: string[] = [];
-  for (const [name, value] of Object.entries(options)) {
-    if (typeof value === "object" && value !== null && "shape" in value) {
-      const index = descriptor?.params.findIndex((param) => param.name === name) ?? 0;
-      const seed = seedOf(descriptor?.name ?? "", index, Number(values.seed));
-      const shape = (value as { shape: readonly number[] }).shape;
-      tables.push(`${name}: randomNormal([${shape.join(", ")}], { seed: ${seed}, std: ${tableDeviation} })`);
-    } else written[name] = value;
-  }
-  const plain = literal(written);
-  const inner = [...(plain === "{}" ? [] : [plain.slice(2, -2)]), ...tables].join(", ");
-  const made = given ? schemeText(given) : descriptor && `${descriptor.name}({ ${inner} })`;
+  const tokens = Math.max(model.queries.length, model.keys.length);
+  const size = { heads: model.heads, width: model.width, tokens };
+  const made = given ? schemeText(given) : descriptor && sizedCode(descriptor, values, size, ownNames);
   const added = descriptor?.slot === "embed";
   const seeds = (words: readonly string[], purpose: number): string =>
     `[${words.map((word) => seedOf(word, purpose, Number(values.seed))).join(", ")}]`;

@@ -1,0 +1,145 @@
+// Any scheme of the catalogue, made for a figure of some size: widths and heads by that size, seeded numbers in place of
+// what a model would have learned.
+import { fromJSON, outlines, randomNormal } from "../src/core.js";
+import type { Values } from "./figure.js";
+import { literal, schemeOptions } from "./scheme-fields.js";
+import { seedOf } from "./sentence.js";
+
+export type Descriptor = (typeof outlines)[number];
+
+/** The choice of no scheme. */
+export const noPosition = "none";
+
+// Deviation of tables that a model would have learned; large enough to be seen beside the words.
+const tableDeviation = 0.7;
+/** Likewise of a learned encoding. */
+export const encodingDeviation = 0.7;
+
+/** What a scheme has to fit. */
+export interface Size {
+  heads: number;
+  width: number;
+  tokens: number;
+}
+
+// The lengths a param's shape speaks of ("[2 clip + 1, dim] or …": the first form counts); undefined where a name in it
+// is not known.
+function lengthsOf(shape: string | undefined, known: (name: string) => unknown): number[] | undefined {
+  const inside = /^\[([^\]]*)\]/.exec(shape ?? "")?.[1];
+  if (inside === undefined || inside.includes("/")) return undefined;
+  const sum = (text: string): number => {
+    let total = 0;
+    for (const [, sign = "+", term = ""] of text.matchAll(/([+-]?)\s*([\w\s]+)/g)) {
+      const factors = (term.match(/\d+|[A-Za-z]\w*/g) ?? []).map((factor) =>
+        /^\d/.test(factor) ? Number(factor) : Number(known(factor) ?? Number.NaN),
+      );
+      const product = factors.reduce((a, b) => a * b, 1);
+      total += sign === "-" ? -product : product;
+    }
+    return total;
+  };
+  const flat = inside.replace(/\(([^)]*)\)/g, (_, part: string) => ` ${sum(part)} `);
+  const lengths = flat.split(",").map(sum);
+  return lengths.every((length) => Number.isInteger(length) && length > 0) ? lengths : undefined;
+}
+
+/**
+ * Options for a scheme's factory: widths and heads by the figure's size, the reader's values where there are some, but
+ * for the names `without`, seeded tables in place of learned ones.
+ */
+export function optionsFor(
+  descriptor: Descriptor,
+  values: Values,
+  size: Size,
+  without: readonly string[],
+): Record<string, unknown> {
+  const options = schemeOptions(descriptor.slot, descriptor.name, values, without);
+  const has = (name: string): boolean => descriptor.params.some((param) => param.name === name);
+  if (has("dim") && descriptor.slot !== "bias") {
+    options.dim = descriptor.slot === "embed" ? size.heads * size.width : size.width;
+  }
+  if (has("heads")) options.heads = size.heads;
+  if (has("seed") && Number(values.seed ?? 0) !== 0) options.seed = Number(values.seed);
+  for (const param of descriptor.params) {
+    if (param.required && !(param.name in options) && param.shown) options[param.name] = param.shown.value;
+  }
+  if (has("length") && Number(options.length ?? 0) < size.tokens) options.length = size.tokens;
+  // Against lengths meant for long texts, a few words would all be near.
+  for (const name of ["threshold", "tau"]) if (has(name)) options[name] ??= 2;
+  const known = (name: string): unknown => {
+    if (name === "H" || name === "heads") return size.heads;
+    if (name === "n" || name === "T") return size.tokens;
+    const param = descriptor.params.find((param) => param.name === name);
+    const other = param?.defaultParam === undefined ? undefined : known(param.defaultParam);
+    return options[name] ?? param?.default ?? other;
+  };
+  for (const [index, param] of descriptor.params.entries()) {
+    const table = param.kind === "table" || (param.kind === "list" && param.required);
+    if (!table || descriptor.slot === "embed" || param.name in options) continue;
+    const shape = lengthsOf(param.shape, known);
+    if (!shape) continue;
+    const numbers = randomNormal(shape, {
+      seed: seedOf(descriptor.name, index, Number(values.seed ?? 0)),
+      std: tableDeviation,
+    });
+    const positive = typeof param.min === "number" && param.min >= 0;
+    if (positive) for (let i = 0; i < numbers.data.length; i++) numbers.data[i] = Math.abs(numbers.data[i] as number);
+    options[param.name] = numbers;
+  }
+  return options;
+}
+
+const usable = new Map<string, boolean>();
+
+/** Schemes that can be made from what the catalogue says of them; one that needs more is not offered. */
+export function offered(): readonly Descriptor[] {
+  return outlines.filter((descriptor) => {
+    const key = `${descriptor.slot} ${descriptor.name}`;
+    let fits = usable.get(key);
+    if (fits === undefined) {
+      try {
+        const { slot, name, params } = descriptor;
+        fromJSON({ slot, name, ...optionsFor(descriptor, {}, { heads: 8, width: 16, tokens: 6 }, []) });
+        // What is added to words has their width.
+        fits = slot !== "embed" || params.some((param) => param.name === "dim");
+      } catch {
+        fits = false;
+      }
+      usable.set(key, fits);
+    }
+    return fits;
+  });
+}
+
+/** The scheme of this name; undefined for none. */
+export function descriptorNamed(name: string): Descriptor | undefined {
+  return name === noPosition ? undefined : outlines.find((scheme) => scheme.name === name);
+}
+
+export function titleOf(descriptor: Descriptor | undefined): string {
+  return descriptor?.title ?? "no position";
+}
+
+/** No position, and every scheme offered. */
+export function schemeChoices(): { value: string; label: string }[] {
+  return [
+    { value: noPosition, label: titleOf(undefined) },
+    ...offered().map((scheme) => ({ value: scheme.name, label: scheme.title })),
+  ];
+}
+
+/** The call that makes it: "alibi({ heads: 8 })", its seeded tables as calls of randomNormal. */
+export function sizedCode(descriptor: Descriptor, values: Values, size: Size, without: readonly string[]): string {
+  const written: Record<string, unknown> = {};
+  const tables: string[] = [];
+  for (const [name, value] of Object.entries(optionsFor(descriptor, values, size, without))) {
+    if (typeof value === "object" && value !== null && "shape" in value) {
+      const index = descriptor.params.findIndex((param) => param.name === name);
+      const seed = seedOf(descriptor.name, index, Number(values.seed));
+      const shape = (value as { shape: readonly number[] }).shape;
+      tables.push(`${name}: randomNormal([${shape.join(", ")}], { seed: ${seed}, std: ${tableDeviation} })`);
+    } else written[name] = value;
+  }
+  const plain = literal(written);
+  return `${descriptor.name}({ ${[...(plain === "{}" ? [] : [plain.slice(2, -2)]), ...tables].join(", ")} })`;
+}
