@@ -1,5 +1,5 @@
-// Any scheme of the catalogue, made for a figure of some size: widths and heads by that size, seeded numbers in place of
-// what a model would have learned.
+// Any scheme of the catalogue, made for a figure of some size: widths and heads by that size, seeded numbers in place
+// of what a model would have learned.
 import { fromJSON, outlines, randomNormal } from "../src/core.js";
 import type { Values } from "./figure.js";
 import { literal, schemeOptions } from "./scheme-fields.js";
