@@ -3,7 +3,7 @@
 import type { Values } from "./figure.js";
 import { tickText } from "./format.js";
 import { labelSize, logTicks, scaleOf, spread, valueTicks, type Scale } from "./marks.js";
-import type { Box, Ink, Locate, Surface } from "./surface.js";
+import type { Box, Ink, Locate, Surface, TextStyle } from "./surface.js";
 
 export interface ChartAxis {
   min: number;
@@ -63,7 +63,7 @@ export interface Charted {
 
 const nameGap = 14;
 const footHeight = 26;
-const headHeight = 18;
+const headHeight = 24;
 
 /** Draws a chart and says where. */
 export function drawChart(surface: Surface, chart: Chart): Charted {
@@ -100,6 +100,14 @@ export function drawChart(surface: Surface, chart: Chart): Charted {
   if (chart.locate) surface.region(plot, (share) => chart.locate!(x.value(share)));
   drawNames(surface, named, plot, y);
   return { plot, x, y };
+}
+
+/** Words within a plot, on a plate that hides the lines behind them. */
+export function drawPlate(surface: Surface, x: number, y: number, words: string, style: TextStyle): void {
+  const width = surface.textWidth(words, style);
+  const left = style.align === "middle" ? x - width / 2 : style.align === "end" ? x - width : x;
+  surface.rect(left - 2, y - 7, width + 4, 14, { fill: "paper", alpha: 0.85 });
+  surface.text(x, y, words, style);
 }
 
 function ticksOf(axis: ChartAxis): number[] {

@@ -43,10 +43,16 @@ interface Model {
 
 type Drawn = State<Model>;
 
-const toMinusT = "\u207b\u1d57";
+
+function exponential(base: number): Law {
+  const name = `${tickText(base)}\u207b\u1d57`;
+  const float = Number.isInteger(base) ? `${base}.0` : String(base);
+  return { value: `${base}^-t`, name, law: { law: "exponential", base }, numpy: `${float} ** -t` };
+}
+
 const known: readonly Law[] = [
-  { value: "10000^-t", name: `10\u2009000${toMinusT}`, law: { law: "exponential", base: 10000 }, numpy: "10000.0 ** -t" },
-  { value: "1000^-t", name: `1000${toMinusT}`, law: { law: "exponential", base: 1000 }, numpy: "1000.0 ** -t" },
+  exponential(10000),
+  exponential(1000),
   { value: "t", name: "t", law: { law: "power", alpha: 1 }, numpy: "t" },
   { value: "t^2", name: "t\u00b2", law: { law: "power", alpha: 2 }, numpy: "t ** 2" },
   { value: "sqrt(t)", name: "\u221at", law: { law: "power", alpha: 0.5 }, numpy: "t ** 0.5" },
@@ -66,7 +72,7 @@ const leastShown = 1e-5;
 export const decay = defineFigure<Model>({
   name: "decay",
   attributes: {
-    law: 'The law of the frequencies: "10000^-t" (the default), "1000^-t", "t", "t^2", "sqrt(t)", "base^-t" or "t^alpha".',
+    law: 'The law: "10000^-t" (the default), "1000^-t", "t", "t^2", "sqrt(t)", "base^-t" or "t^alpha".',
     base: "The base of base^-t; 500 by default.",
     alpha: "The exponent of t^alpha; 1.5 by default.",
     dim: "The width d of the encoding, whose d/2 pairs are the terms of the sum; 32 by default.",
@@ -156,8 +162,8 @@ export const decay = defineFigure<Model>({
       "tends to as d grows. ";
     if (view !== "long") {
       return (
-        `${tends}Thin lines are the integrals of other laws: powers of t fall faster at first, t and \u221at to below 0. ` +
-        "An offset \u2212k has the score of k."
+        `${tends}Thin lines are the integrals of other laws: powers of t fall faster at first, t and \u221at to ` +
+        "below 0. An offset \u2212k has the score of k."
       );
     }
     const shape =
@@ -182,8 +188,9 @@ export const decay = defineFigure<Model>({
   },
 
   summary: ({ model, view }) =>
-    `Curves over the offset, ${book(model.from)} to ${book(model.reach)}${view === "long" ? " on a log axis" : ""}, of ` +
-    `the integral of cos(k \u03b8(t)) for ${model.laws.map(({ name }) => name).join(", ")}, and for ` +
+    `Curves over the offset, ${book(model.from)} to ${book(model.reach)}` +
+    `${view === "long" ? " on a log axis" : ""}, of the integral of cos(k \u03b8(t)) for ` +
+    `${model.laws.map(({ name }) => name).join(", ")}, and for ` +
     `${lawOf(model).name} the sum of ${count(model.dim / 2, "pair")}, which differs from its integral by at most ` +
     `${book(model.apart, { significant: 2 })}.`,
 
@@ -217,22 +224,16 @@ function ownLaw(values: Values, data: unknown): Law | undefined {
   if (data !== undefined && data !== null) {
     return { value: "samples", name: "the samples", law: { samples: data as TensorLike } };
   }
-  const shown = (value: number): string => tickText(value);
   if (values.law === "base^-t") {
     const base = Number(values.base);
-    const name = `${shown(base)}${toMinusT}`;
-    return { value: `${base}^-t`, name, law: { law: "exponential", base }, numpy: `${float(base)} ** -t` };
+    return exponential(base);
   }
   if (values.law === "t^alpha") {
     const alpha = Number(values.alpha);
-    const name = `t^${shown(alpha)}`;
+    const name = `t^${tickText(alpha)}`;
     return { value: `t^${alpha}`, name, law: { law: "power", alpha }, numpy: `t ** ${alpha}` };
   }
   return undefined;
-}
-
-function float(value: number): string {
-  return Number.isInteger(value) && value < 1e15 ? `${value}.0` : String(value);
 }
 
 // From 0 to the last, whole offsets among them.

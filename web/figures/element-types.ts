@@ -31,6 +31,9 @@ export interface PosencElements {
   "posenc-addition": ElementOf<
     "sentence" | "scheme" | "dim" | "scale" | "alpha" | "deviation" | "seed" | "fixed" | "position" | "dimension"
   >;
+  "posenc-spectrum": ElementOf<
+    "scheme" | "dim" | "base" | "context" | "view" | "pair" | "position" | "place"
+  >;
   "posenc-decay": ElementOf<"law" | "base" | "alpha" | "dim" | "near" | "far" | "log" | "view" | "offset">;
   "posenc-attention": ElementOf<
     "sentence" | "context" | "scheme" | "compare" | "head" | "heads" | "headWidth" | "causal" | "window" | "padding"

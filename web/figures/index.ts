@@ -8,6 +8,7 @@ import type { Figure } from "./figure.js";
 import { relate } from "./relate.js";
 import { rotate } from "./rotate.js";
 import { similarity } from "./similarity.js";
+import { spectrum } from "./spectrum.js";
 
 /** The definition of every figure. */
 export const figures: readonly Figure[] = [
@@ -16,6 +17,7 @@ export const figures: readonly Figure[] = [
   bias, // what a bias scheme adds to the scores of each head
   relate, // which table row a pair of tokens falls on, and what it adds
   addition, // embeddings + encoding = input, of a typed sentence
+  spectrum, // the pairs as clocks beside a context, and a position as a number in their places
   decay, // the score of an offset and the integral it tends to, for several laws of the frequencies
   attention, // who looks at whom, under any scheme, and why
   similarity, // every position compared with every other one

@@ -14,6 +14,7 @@ export const figureFiles: { readonly [Name in FigureName]: () => Promise<Figure>
   bias: async () => (await import("./bias.js")).bias,
   relate: async () => (await import("./relate.js")).relate,
   addition: async () => (await import("./addition.js")).addition,
+  spectrum: async () => (await import("./spectrum.js")).spectrum,
   decay: async () => (await import("./decay.js")).decay,
   attention: async () => (await import("./attention.js")).attention,
   similarity: async () => (await import("./similarity.js")).similarity,
