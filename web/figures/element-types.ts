@@ -34,6 +34,9 @@ export interface PosencElements {
   "posenc-spectrum": ElementOf<
     "scheme" | "dim" | "base" | "context" | "view" | "pair" | "position" | "place"
   >;
+  "posenc-shift": ElementOf<
+    "scheme" | "dim" | "base" | "offset" | "positions" | "view" | "position" | "pair" | "row" | "column"
+  >;
   "posenc-decay": ElementOf<"law" | "base" | "alpha" | "dim" | "near" | "far" | "log" | "view" | "offset">;
   "posenc-attention": ElementOf<
     "sentence" | "context" | "scheme" | "compare" | "head" | "heads" | "headWidth" | "causal" | "window" | "padding"

@@ -7,6 +7,7 @@ import { embed } from "./embed.js";
 import type { Figure } from "./figure.js";
 import { relate } from "./relate.js";
 import { rotate } from "./rotate.js";
+import { shift } from "./shift.js";
 import { similarity } from "./similarity.js";
 import { spectrum } from "./spectrum.js";
 
@@ -18,6 +19,7 @@ export const figures: readonly Figure[] = [
   relate, // which table row a pair of tokens falls on, and what it adds
   addition, // embeddings + encoding = input, of a typed sentence
   spectrum, // the pairs as clocks beside a context, and a position as a number in their places
+  shift, // moving every position by k as one matrix: a pair on its circle, the error over all positions
   decay, // the score of an offset and the integral it tends to, for several laws of the frequencies
   attention, // who looks at whom, under any scheme, and why
   similarity, // every position compared with every other one

@@ -15,6 +15,7 @@ export const figureFiles: { readonly [Name in FigureName]: () => Promise<Figure>
   relate: async () => (await import("./relate.js")).relate,
   addition: async () => (await import("./addition.js")).addition,
   spectrum: async () => (await import("./spectrum.js")).spectrum,
+  shift: async () => (await import("./shift.js")).shift,
   decay: async () => (await import("./decay.js")).decay,
   attention: async () => (await import("./attention.js")).attention,
   similarity: async () => (await import("./similarity.js")).similarity,
