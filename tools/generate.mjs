@@ -124,7 +124,7 @@ function optionType(param) {
     case "list":
       return `TensorLike | TableJSON${param.shape?.endsWith("or [1]") ? " | number" : ""}`;
     case "table":
-      return param.canOmit ? "TensorLike | TableJSON | false" : "TensorLike | TableJSON";
+      return `TensorLike${param.flags ? " | Nested<boolean>" : ""} | TableJSON${param.canOmit ? " | false" : ""}`;
     default:
       return "number";
   }
@@ -260,10 +260,11 @@ function typescript(catalogue) {
   const tables = catalogue.some((scheme) =>
     scheme.params.some((param) => param.kind === "list" || param.kind === "table"),
   );
+  const flags = catalogue.some((scheme) => scheme.params.some((param) => param.flags));
   return `${[
     kFirstLine,
     `import { type ${["Outline", ...slots, ...(tables ? ["TableJSON"] : [])].sort().join(", type ")}, makeScheme } from "./scheme.js";`,
-    ...(tables ? [`import type { Tensor, TensorLike } from "./tensor.js";`] : []),
+    ...(tables ? [`import type { ${flags ? "Nested, " : ""}Tensor, TensorLike } from "./tensor.js";`] : []),
     "",
     "/** The catalogue without its prose: every scheme's slot, name, title and parameters. */",
     "export const outlines: readonly Outline[] = [",

@@ -21,7 +21,7 @@ constexpr std::size_t kBlock = kKeyBlock, kQueries = kLanes;
 // Queries whose running state is held at once: a block of keys is read for all of them while it is near. Does not show
 // in results.
 constexpr std::size_t kChunk = 16;
-// Content scores whose bound stays below this cannot overflow, and are not looked at.
+// Content scores whose bound stays below this, with added terms whose bound does, cannot overflow: none is looked at.
 constexpr double kSafe = 1e38;
 
 std::size_t round_up(std::size_t n, std::size_t step) { return (n + step - 1) / step * step; }
@@ -417,6 +417,7 @@ class Run {
     }
 
     const float* bias = nullptr;
+    double added_bound = static_cast<double>(operands_.mask_magnitude);  // no bias with its mask is larger
     if (!call_.bias.empty()) {
       float* const b0 = b_.get() + first * kQueries;
       bool added = false;
@@ -427,6 +428,10 @@ class Run {
         added = true;
       }
       bias = b0;
+      if (operands_.inputs_finite) {
+        const Scan terms = scan_numbers(b0, rows * kQueries);
+        added_bound += terms.finite ? static_cast<double>(terms.magnitude) : static_cast<double>(kInfinity);
+      }
     }
     if (call_.mask.added != nullptr) {
       float* const m0 = mask_tile_.get() + first * kQueries;
@@ -436,25 +441,20 @@ class Run {
     if (bias != nullptr) write(call_.trace.bias, group, block, matrix_row, first, last, bias);  // traced: first is 0
 
     if (checked && operands_.inputs_finite) {
-      for (std::size_t j = first; j < last; ++j) {
-        const unsigned seen = extent == Visibility::Extent::kAll ? 0xffu : lanes[j];
-        for (int l = 0; l < group.live; ++l) {
-          const float score = s[j * kQueries + static_cast<std::size_t>(l)];
-          if ((seen >> l & 1) && !(score - score == 0)) return refuse_overflow(group, head, block.first + j, l);
-        }
-      }
+      Status status = check_scores(group, block, b, head, extent, first, last, nullptr);
+      if (!status.ok()) return status;
     }
     if (call_.softcap > 0) cap_scores(static_cast<float>(call_.softcap), rows, s0);
     write(call_.trace.capped, group, block, matrix_row, first, last, s);
+    if (bias != nullptr && operands_.inputs_finite && (checked || !(added_bound < kSafe)) &&
+        !sums_are_finite(s0, bias, rows * kQueries)) {
+      Status status = check_scores(group, block, b, head, extent, first, last, bias);
+      if (!status.ok()) return status;
+    }
     if (extent != Visibility::Extent::kAll) hide_scores(lanes + first, rows, s0);
 
     float largest[kLanes], alpha[kLanes];
     kTileKernels.find_largest(s0, bias, rows, largest);
-    if (operands_.inputs_finite) {
-      for (int l = 0; l < group.live; ++l) {
-        if (largest[l] == kInfinity) return refuse_overflow(group, head, block.first + first, l);
-      }
-    }
     if (full_) {
       write(call_.trace.scores, group, block, matrix_row, first, last, s);
       write_masked(group, block, matrix_row, lanes);
@@ -538,6 +538,34 @@ class Run {
     return all ? Visibility::Extent::kAll : Visibility::Extent::kSome;
   }
 
+  // Rows first .. last - 1 of s_, with bias (last - first, 8) or nothing added, are finite where they are seen.
+  Status check_scores(const Group& group, const Keys& block, std::size_t b, std::size_t head,
+                      Visibility::Extent extent, std::size_t first, std::size_t last, const float* bias) const {
+    const std::size_t* step = mask_steps_;
+    for (std::size_t j = first; j < last; ++j) {
+      const unsigned seen = extent == Visibility::Extent::kAll ? 0xffu : lanes_[j];
+      for (int l = 0; l < group.live; ++l) {
+        const std::size_t at = j * kQueries + static_cast<std::size_t>(l);
+        const float score = s_[at] + (bias == nullptr ? 0 : bias[at - first * kQueries]);
+        if (!(seen >> l & 1) || score - score == 0) continue;
+        const std::size_t query = group.first + static_cast<std::size_t>(l), key = block.first + j;
+        float added = 0;
+        if (bias != nullptr && call_.mask.added != nullptr) {
+          added = call_.mask.added[b * step[0] + head * step[1] + query * step[2] + key * step[3]];
+        }
+        if (added == -kInfinity) continue;
+        const bool biased = bias != nullptr && !call_.bias.empty();
+        const char* const term = largest_term(s_[at], biased ? b_[at] : 0, added);
+        return refuse(Code::kOutOfRange, "attention", term,
+                      term[0] == 'q' ? "small enough for its scores with k to stay within float32"
+                                     : "small enough for the scores to stay within float32",
+                      "a score that overflows at head " + to_text(real(head)) + ", query " + to_text(real(query)) +
+                          ", key " + to_text(real(key)));
+      }
+    }
+    return ok();
+  }
+
   void write_unrotated(const Group& group, const Keys& block, std::size_t b, std::size_t kv_head,
                        std::size_t matrix_row) const {
     if (call_.trace.unrotated == nullptr) return;
@@ -600,12 +628,6 @@ class Run {
       if (call_.weights != nullptr)
         normalise_weights(call_.weights + at * call_.keys, call_.keys, group.m[l], group.l[l]);
     }
-  }
-
-  Status refuse_overflow(const Group& group, std::size_t head, std::size_t key, int lane) const {
-    return refuse(Code::kOutOfRange, "attention", "q", "small enough for its scores with k to stay within float32",
-                  "a score that overflows at head " + to_text(real(head)) + ", query " +
-                      to_text(real(group.first) + lane) + ", key " + to_text(real(key)));
   }
 
   // The trace of a slot without schemes is zero.

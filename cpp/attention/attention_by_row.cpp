@@ -373,7 +373,14 @@ class ByRow {
         rate_[j] = 1 - t * t;
       }
       if (seen_[j] && operands_.inputs_finite && (overflows || !finite(p_[j] + bias_[j]))) {
-        return refuse(Code::kOutOfRange, "attention", "q", "small enough for its scores with k to stay within float64",
+        const double added = call_.mask.added == nullptr ? 0 : call_.mask.added[mask + j * mask_steps_[3]];
+        // Of an infinite sum the least that the biases can be.
+        const double largest_number = std::numeric_limits<double>::max();
+        const double biases = finite(bias_[j]) ? bias_[j] - added : largest_number - (added < 0 ? -added : added);
+        const char* const term = overflows ? "q" : largest_term(p_[j], call_.bias.empty() ? 0 : biases, added);
+        return refuse(Code::kOutOfRange, "attention", term,
+                      term[0] == 'q' ? "small enough for its scores with k to stay within float64"
+                                     : "small enough for the scores to stay within float64",
                       "a score that overflows at head " + to_text(real(h_)) + ", query " + to_text(real(i_)) +
                           ", key " + to_text(real(j)));
       }

@@ -83,8 +83,23 @@ Status multi_head_attention(const MultiHeadCall& call) {
   project(call.x, batch, queries, call.x_width, call.query, heads, d, scratch.get(), q.get());
   project(context, batch, keys, context_width, call.key, kv_heads, d, scratch.get(), k.get());
   project(context, batch, keys, context_width, call.value, kv_heads, dv, scratch.get(), v.get());
+  const Operand projected[] = {{"wq", q.get(), batch * queries * heads * d},
+                               {"wk", k.get(), batch * keys * kv_heads * d},
+                               {"wv", v.get(), batch * keys * kv_heads * dv}};
+  for (const Operand& operand : projected) {
+    if (!finite || scan_numbers(operand.data, operand.size).finite) continue;
+    const bool of_x = !crossed || operand.name[1] == 'q';
+    return refuse(Code::kOutOfRange, kSubject, operand.name,
+                  of_x ? "small enough for its products with x to stay within float32"
+                       : "small enough for its products with context to stay within float32",
+                  "one that overflows");
+  }
   inner.q = q.get(), inner.k = k.get(), inner.v = v.get(), inner.out = o.get();
-  if (Status status = attention(inner); !status.ok()) return status;
+  if (Status status = attention(inner); !status.ok()) {
+    if (status.argument == "q") status.argument = "wq";  // projected
+    if (status.subject == "attention") status.subject = kSubject;
+    return status;
+  }
 
   const float* from = o.get();
   for (std::size_t b = 0; b < batch; ++b) {

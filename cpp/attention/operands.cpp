@@ -68,15 +68,9 @@ Status check_scheme(const AttentionOptions& call, const Scheme& scheme, const ch
   if (scheme.width() != 0 && static_cast<std::size_t>(scheme.width()) != call.width) {
     return mismatch(static_cast<double>(call.width), "channel", scheme.width());
   }
-  const auto check_axes = [&](const Positions& positions, const char* name) {
-    if (positions.axes == 1 || positions.axes == scheme.axes()) return ok();
-    return refuse(Code::kShapeMismatch, kSubject, name,
-                  scheme.axes() == 1 ? "of one axis for this scheme"
-                                     : "of one axis or of " + to_text(scheme.axes()) + " for this scheme",
-                  to_text(positions.axes) + " axes");
-  };
-  if (Status status = check_axes(call.query_positions, "queryPositions"); !status.ok()) return status;
-  if (Status status = check_axes(call.key_positions, "keyPositions"); !status.ok()) return status;
+  Status status = scheme.check_axes(kSubject, "queryPositions", call.query_positions.axes);
+  if (status.ok()) status = scheme.check_axes(kSubject, "keyPositions", call.key_positions.axes);
+  if (!status.ok()) return status;
   axes = scheme.axes() > axes ? scheme.axes() : axes;
   return ok();
 }
@@ -207,7 +201,8 @@ Status check_options(const AttentionOptions& call) {
   }
   const float cap = static_cast<float>(call.softcap);
   if (!finite(cap) || cap < 0 || (cap == 0 && call.softcap != 0)) {
-    return refuse(Code::kOutOfRange, kSubject, "softcap", "a finite number above 0", to_text(call.softcap));
+    return refuse(Code::kOutOfRange, kSubject, "softcap", "a number above 7.01e-46, since float32 rounds less to 0",
+                  to_text(call.softcap));
   }
   if (!finite(call.length) || call.length < 0) {
     return refuse(Code::kOutOfRange, kSubject, "length", "a finite number of at least 0", to_text(call.length));
@@ -235,10 +230,14 @@ Status check_mask(const AttentionOptions& call, const Inputs& inputs, Operands& 
   const std::size_t* shape = inputs.mask_shape;
   const std::size_t size = shape[0] * shape[1] * shape[2] * shape[3];
   if (inputs.seen != nullptr && !all_flags(inputs.seen, size)) {
-    return refuse(Code::kOutOfRange, kSubject, "mask", "true or false (or 1 or 0) for each pair", "another number");
+    std::size_t at = 0;
+    while (inputs.seen[at] <= 1) ++at;
+    return refuse(Code::kOutOfRange, kSubject, "mask", "true or false (or 1 or 0) for each pair",
+                  to_text(inputs.seen[at]));
   }
   const Numbers& added = inputs.added;
-  if (!added.given() || (added.floats != nullptr && all_below_infinity(added.floats, size))) return ok();
+  if (!added.given()) return ok();
+  if (added.floats != nullptr && mask_is_legal(added.floats, size, operands.mask_magnitude)) return ok();
   std::size_t at = 0;
   while (at < size && added.at(at) < std::numeric_limits<double>::infinity()) ++at;
   if (at == size) return ok();
@@ -297,6 +296,13 @@ Status check_operands(const AttentionCall& call, Operands& operands) {
 
 Status check_operands(const AttentionCallOf<double>& call, Operands& operands) {
   return check(call, inputs_of(call), operands);
+}
+
+const char* largest_term(double content, double bias, double mask) {
+  const auto magnitude = [](double x) { return x < 0 ? -x : x; };
+  content = magnitude(content), bias = magnitude(bias), mask = magnitude(mask);
+  if (content > bias && content > mask) return "q";
+  return bias > mask ? "bias" : "mask";
 }
 
 }  // namespace posenc

@@ -11,10 +11,14 @@ struct Operands {
   bool values_finite = true;  // v holds no NaN and no Inf
   bool inputs_finite = true;  // nor do q and k
   float value_magnitude = 0;  // largest |v|, not counting NaN
+  float mask_magnitude = 0;   // largest number that an additive mask holds, not counting -Infinity
   int axes = 1;               // axes of positions after broadcasting
 };
 
 Status check_operands(const AttentionCall& call, Operands& operands);
 Status check_operands(const AttentionCallOf<double>& call, Operands& operands);
+
+// The argument by which a score overflows, that of its largest term: "q", "bias" or "mask".
+const char* largest_term(double content, double bias, double mask);
 
 }  // namespace posenc

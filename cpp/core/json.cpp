@@ -43,8 +43,6 @@ std::string to_json(const Status& status) {
   append_json(json, status.allowed);
   json += ",\"given\":";
   append_json(json, status.given);
-  json += ",\"message\":";
-  append_json(json, status.message());
   return json + "}";
 }
 

@@ -12,7 +12,7 @@ void append_json(std::string& json, std::string_view text);
 // Appends the shortest decimal that reads back as the same double, or null: JSON has no NaN and no Infinity.
 void append_json(std::string& json, double value);
 
-// {"code", "subject", "argument", "allowed", "given", "message"} of a refusal.
+// {"code", "subject", "argument", "allowed", "given"} of a refusal.
 struct Status;
 std::string to_json(const Status& status);
 

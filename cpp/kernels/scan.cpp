@@ -34,13 +34,33 @@ Scan scan_numbers(const float* x, std::size_t n) {
   return {largest(magnitude), all(faults == splat(0.0f))};
 }
 
-bool all_below_infinity(const float* x, std::size_t n) {
+bool mask_is_legal(const float* x, std::size_t n, float& magnitude) {
   // x (n)
   const F32x4 limit = splat(std::numeric_limits<float>::infinity());
   I32x4 below = splat_int(-1);
+  F32x4 most = splat(0.0f);
+  const auto look = [&](F32x4 a) {
+    below &= a < limit;
+    const F32x4 size = abs(a);
+    most = max(most, keep(size < limit, size));
+  };
   std::size_t i = 0;
-  for (; i + 4 <= n; i += 4) below &= load(x + i) < limit;
-  return all(below & (load_part(x + i, n - i) < limit));
+  for (; i + 4 <= n; i += 4) look(load(x + i));
+  look(load_part(x + i, n - i));
+  magnitude = largest(most);
+  return all(below);
+}
+
+bool sums_are_finite(const float* a, const float* b, std::size_t n) {
+  // a (n)  b (n)
+  F32x4 faults = splat(0.0f);  // x - x is NaN where x is NaN or Inf, else +0
+  std::size_t i = 0;
+  for (; i + 4 <= n; i += 4) {
+    const F32x4 sum = load(a + i) + load(b + i);
+    faults = faults + (sum - sum);
+  }
+  const F32x4 sum = load_part(a + i, n - i) + load_part(b + i, n - i);
+  return all(faults + (sum - sum) == splat(0.0f));
 }
 
 bool all_flags(const std::uint8_t* x, std::size_t n) {

@@ -14,8 +14,11 @@ struct Scan {
 // x (n)
 Scan scan_numbers(const float* x, std::size_t n);
 
-// x (n): every number is below +inf, none is NaN; -inf is.
-bool all_below_infinity(const float* x, std::size_t n);
+// x (n): every number is finite or -inf. magnitude: the largest |x| of the finite ones.
+bool mask_is_legal(const float* x, std::size_t n, float& magnitude);
+
+// a (n)  b (n): no sum a + b is NaN, inf or -inf.
+bool sums_are_finite(const float* a, const float* b, std::size_t n);
 
 // x (n): every byte is 0 or 1.
 bool all_flags(const std::uint8_t* x, std::size_t n);

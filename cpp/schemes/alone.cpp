@@ -27,13 +27,10 @@ struct Places {
   double length = 0;
 };
 
-Status read_places(const char* subject, const char* argument, const Positions& given, int axes, double length,
-                   Places& places) {
-  if (given.axes != 1 && given.axes != axes) {
-    return refuse(Code::kShapeMismatch, subject, argument,
-                  axes == 1 ? "of one axis for this scheme" : "of one axis or of " + to_text(axes) + " for this scheme",
-                  to_text(given.axes) + " axes");
-  }
+Status read_places(const char* subject, const char* argument, const Positions& given, const Scheme& scheme,
+                   double length, Places& places) {
+  if (Status status = scheme.check_axes(subject, argument, given.axes); !status.ok()) return status;
+  const int axes = scheme.axes();
   if (Status status = check_positions(given, subject, argument); !status.ok()) return status;
   const std::size_t size = given.count * static_cast<std::size_t>(given.axes);
   double largest = -1;
@@ -94,7 +91,7 @@ Status finish(const char* subject, bool allow_non_finite, std::size_t size, auto
 template <class Real>
 Status encode_table(const char* subject, const Embed& scheme, const Positions& positions, double length, Real* out) {
   Places places;
-  Status status = read_places(subject, "positions", positions, scheme.axes(), length, places);
+  Status status = read_places(subject, "positions", positions, scheme, length, places);
   if (status.ok() && positions.count > 0) status = scheme.encode(places.positions, places.length, out);
   return status;
 }
@@ -112,7 +109,7 @@ Status rotate_rows(const RotateRows& call, const Real* x, Real* out) {
                     "rows of " + to_text(static_cast<double>(call.width)));
     }
     Places places;
-    Status status = read_places(kSubject, "positions", call.positions, scheme.axes(), call.length, places);
+    Status status = read_places(kSubject, "positions", call.positions, scheme, call.length, places);
     const RotateCall turn{.side = call.side, .length = places.length, .inverse = call.inverse};
     for (std::size_t b = 0; b < call.batch && call.positions.count > 0 && status.ok(); ++b) {
       const Real* from = n == 0 ? x + b * rows : out + b * rows;
@@ -230,18 +227,18 @@ Status rotate(const RotateRows& call, const double* x, double* out) { return rot
 Status bias_matrix(std::span<const Bias* const> schemes, const Positions& queries, const Positions& keys,
                    const double* heads, std::size_t count, float* out) {
   static constexpr char kSubject[] = "bias";
-  int axes = queries.axes < keys.axes ? keys.axes : queries.axes;
-  for (const Bias* scheme : schemes) axes = axes < scheme->axes() ? scheme->axes() : axes;
+  const Bias* widest = schemes[0];
   Places query_places, key_places;
   for (const Bias* scheme : schemes) {  // every scheme has a say about the axes; the widest wins
     Places ignored;
-    Status status = read_places(kSubject, "queries", queries, scheme->axes(), 1, ignored);
-    if (status.ok()) status = read_places(kSubject, "keys", keys, scheme->axes(), 1, ignored);
+    Status status = read_places(kSubject, "queries", queries, *scheme, 1, ignored);
+    if (status.ok()) status = read_places(kSubject, "keys", keys, *scheme, 1, ignored);
     if (status.ok()) status = check_reach(*scheme, kSubject, queries, keys);
     if (!status.ok()) return status;
+    widest = widest->axes() < scheme->axes() ? scheme : widest;
   }
-  Status status = read_places(kSubject, "queries", queries, axes, 1, query_places);
-  if (status.ok()) status = read_places(kSubject, "keys", keys, axes, 1, key_places);
+  Status status = read_places(kSubject, "queries", queries, *widest, 1, query_places);
+  if (status.ok()) status = read_places(kSubject, "keys", keys, *widest, 1, key_places);
   bool whole_offsets = false;
   for (const Bias* scheme : schemes) whole_offsets = whole_offsets || scheme->whole_offsets();
   for (std::size_t n = 0; n < count; ++n) {
@@ -301,8 +298,8 @@ Status table_rows(const Scheme& scheme, Slot slot, const Positions& queries, con
                   std::int32_t* out) {
   static constexpr char kSubject[] = "relativeIndex";
   Places query_places, key_places;
-  Status status = read_places(kSubject, "queries", queries, scheme.axes(), 1, query_places);
-  if (status.ok()) status = read_places(kSubject, "keys", keys, scheme.axes(), 1, key_places);
+  Status status = read_places(kSubject, "queries", queries, scheme, 1, query_places);
+  if (status.ok()) status = read_places(kSubject, "keys", keys, scheme, 1, key_places);
   if (status.ok()) status = check_reach(scheme, kSubject, queries, keys);
   if (!status.ok()) return status;
   std::vector<std::int32_t> rows(static_cast<std::size_t>(kLanes) * kKeyBlock);

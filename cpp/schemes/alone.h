@@ -50,9 +50,9 @@ struct RotateRows {
 Status rotate(const RotateRows& call, const float* x, float* out);
 Status rotate(const RotateRows& call, const double* x, double* out);
 
-// queries (axes, Tq), keys (axes, Tk) -> out (count, Tq, Tk): the sum of the schemes for each of `count` head indices
-// (heads null: 0 ... count - 1). Errors: positions as encode(); `out-of-range` heads; `not-integer` offsets where a
-// scheme counts whole ones.
+// queries (axes, Tq), keys (axes, Tk) -> out (count, Tq, Tk): the sum of the schemes, one or more, for each of `count`
+// head indices (heads null: 0 ... count - 1). Errors: positions as encode(); `out-of-range` heads; `not-integer`
+// offsets where a scheme counts whole ones.
 Status bias_matrix(std::span<const Bias* const> schemes, const Positions& queries, const Positions& keys,
                    const double* heads, std::size_t count, float* out);
 

@@ -82,6 +82,7 @@ void append_param(std::string& json, const Param& param) {
     append_choices(json, ",\"takenBy\":[", param.taken_by);
   }
   if (param.shape[0] != '\0') append_member(json, "shape", param.shape);
+  if (param.flags) json += ",\"flags\":true";
   if (param.can_omit) json += ",\"canOmit\":true";
   if (param.differentiable) json += ",\"differentiable\":true";
   if (param.shown_min < param.shown_max && param.kind != Kind::kList) {
@@ -144,7 +145,11 @@ Status make_scheme(Spec& spec, std::unique_ptr<Scheme>& scheme) {
   Status status = spec.check();
   if (!status.ok()) return status;
   status = spec.descriptor().make(spec, scheme);
-  if (status.ok() && scheme != nullptr) scheme->name_ = spec.descriptor().name;
+  if (!status.ok() || scheme == nullptr) return status;
+  scheme->name_ = spec.descriptor().name;
+  for (const Param& param : spec.descriptor().params) {
+    scheme->chooses_axes_ = scheme->chooses_axes_ || (std::string_view(param.name) == "axes" && spec.applies(param));
+  }
   return status;
 }
 

@@ -70,7 +70,9 @@ std::string allowed_text(const Param& param) {
     case Kind::kChoice: return quoted_choices(param.choices);
     case Kind::kList: return "a list " + std::string(param.shape) + " of numbers" + range_text(param);
     case Kind::kTable:
-      return "a table " + std::string(param.shape) + " of finite numbers" + (param.can_omit ? ", or false" : "");
+      return "a table " + std::string(param.shape) +
+             (param.flags ? " of true and false (or 1 and 0)" : " of finite numbers") +
+             (param.can_omit ? ", or false" : "");
   }
   return "";
 }
@@ -302,6 +304,13 @@ Status Scheme::frequencies(double length, FrequencyReport& report) const {
   (void)report;
   return posenc::refuse(Code::kUnsupported, "frequencies", "scheme", "one that turns pairs, as sinusoidal and rope do",
                         name_);
+}
+
+Status Scheme::check_axes(const char* subject, const char* argument, int given) const {
+  if (given == 1 || given == axes()) return ok();
+  std::string allowed = axes() == 1 ? "of one axis" : "of one axis or of " + to_text(axes());
+  allowed += chooses_axes_ ? " for this scheme, whose option axes says how many" : " for this scheme";
+  return posenc::refuse(Code::kShapeMismatch, subject, argument, allowed, to_text(given) + " axes");
 }
 
 namespace {

@@ -65,6 +65,7 @@ struct Param {
   const char* where = "";
   const char* needed_by = "";
   const char* taken_by = "";
+  bool flags = false;              // entries of the table are 1 and 0, or true and false
   bool can_omit = false;           // `false` is legal and leaves the table out
   bool differentiable = false;     // attentionGradient has a derivative for it
   double shown = 0;                // value a figure starts with (required parameters; else the fallback)
@@ -250,10 +251,13 @@ class Scheme {
   virtual Status frequencies(double length, FrequencyReport& report) const;
 
   const char* name() const { return name_; }  // of its descriptor; make_scheme() sets it
+  // Refuses positions of another number of axes than one, which is broadcast, or its own.
+  Status check_axes(const char* subject, const char* argument, int given) const;
 
  private:
   friend Status make_scheme(Spec& spec, std::unique_ptr<Scheme>& scheme);
   const char* name_ = "";
+  bool chooses_axes_ = false;  // by a param `axes`
 };
 
 // Refuses positions of queries and keys that are farther apart than the scheme reaches, in the voice of `subject`.

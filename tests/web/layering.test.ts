@@ -240,7 +240,7 @@ describe("TypeScript", () => {
       figures,
       (target, path) =>
         target.startsWith("web/figures/") ||
-        ["core", "sentences", "analysis/index", "config", "files"].some((name) => target === `web/src/${name}.js`) ||
+        ["core", "outline", "sentences", "analysis/index", "config", "files"].some((n) => target === `web/src/${n}.js`) ||
         /^d3-[a-z-]+$/.test(target) ||
         // Pictures without a browser bring their own letters and compression, which no element may pull in.
         (path.startsWith("web/figures/raster") && (target === "fflate" || target.startsWith("build/glyphs/"))),

@@ -16,6 +16,7 @@ import {
   type AttentionTrace,
   type EmbedScheme,
 } from "../src/core.js";
+import { outlineOf } from "../src/outline.js";
 import type { ColourScale } from "./colour.js";
 import {
   choice,
@@ -315,7 +316,7 @@ function modelOf(values: Values, given: AnyScheme | undefined): Model {
     words: { queries: vectors(queries, 1), keys: vectors(keys, 2) },
   };
   const plain = sideOf(base, undefined, values);
-  const first = given && outlines.find(({ slot, name }) => slot === given.slot && name === given.name);
+  const first = given && outlineOf(given.slot, given.name);
   const sides = [String(values.scheme), String(values.compare)]
     .filter((name, k) => k === 0 || name !== nothing)
     .map((name, k) => {

@@ -6,10 +6,10 @@ import {
   fromJSON,
   randomNormal,
   rotate as rotateBy,
-  outlines,
   tensor,
   type RotateScheme,
 } from "../src/core.js";
+import { outlineOf } from "../src/outline.js";
 import type { ColourScale } from "./colour.js";
 import {
   choice,
@@ -297,7 +297,7 @@ export const rotate = defineFigure<Model>({
 // ---------------------------------------------------------------- the numbers
 
 function hasLayouts(name: string): boolean {
-  const found = outlines.find((scheme) => scheme.slot === "rotate" && scheme.name === name);
+  const found = outlineOf("rotate", name);
   return ["layout", "frequencies"].every((param) => found?.params.some((p) => p.name === param));
 }
 

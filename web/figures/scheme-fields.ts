@@ -1,5 +1,6 @@
 // Controls from a scheme's descriptor, and the scheme from the controls: a new scheme needs no new control.
 import { fromJSON, outlines, type AnyScheme } from "../src/core.js";
+import { outlineOf } from "../src/outline.js";
 import { sentenceOf } from "../src/sentences.js";
 import { choice, flag, range, type ChoiceField, type Field, type RangeField, type Values } from "./figure.js";
 import { book } from "./format.js";
@@ -13,7 +14,7 @@ export function schemesOf(slot: Slot): readonly Descriptor[] {
 }
 
 export function descriptorOf(slot: Slot, name: string): Descriptor {
-  const found = outlines.find((scheme) => scheme.slot === slot && scheme.name === name);
+  const found = outlineOf(slot, name);
   if (found) return found;
   const names = schemesOf(slot)
     .map((scheme) => scheme.name)
@@ -163,7 +164,7 @@ export function chosenScheme<S extends Slot>(
 /** `data` where it is a scheme, of any slot. */
 export function dataScheme(data: unknown): AnyScheme | undefined {
   const { slot, name } = (typeof data === "object" && data !== null ? data : {}) as { slot?: unknown; name?: unknown };
-  return outlines.some((scheme) => scheme.slot === slot && scheme.name === name) ? (data as AnyScheme) : undefined;
+  return outlineOf(String(slot), String(name)) ? (data as AnyScheme) : undefined;
 }
 
 /** The call that makes a scheme, tables and all. */

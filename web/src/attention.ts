@@ -171,9 +171,9 @@ export function attention(
   if (dtype !== "float32" && dtype !== "float64") {
     refuse("unknown-choice", kSubject, "dtype", '"float32" or "float64"', dtype);
   }
-  const shapes = readOperands(q, k, v, dtype);
+  const shapes = readOperands(kSubject, q, k, v, dtype);
   const { leading, batch, heads, kvHeads, queries, keys, width, valueWidth } = shapes;
-  const asked = readAsked(given, shapes, dtype);
+  const asked = readAsked(kSubject, given, shapes, dtype);
   const outShape = [...leading, queries, valueWidth];
   const bytes = dtype === "float64" ? 8 : 4;
   const outSize = allowedSize(kSubject, "heads x queries x width", outShape, bytes);
@@ -241,39 +241,43 @@ export interface Asked<D extends "float32" | "float64" = "float32"> {
 }
 
 /** @internal */
-export function readAsked(given: Given, shapes: AttentionShapes): Asked;
-/** @internal */
-export function readAsked<D extends "float32" | "float64">(given: Given, shapes: AttentionShapes, dtype: D): Asked<D>;
-export function readAsked(
+export function readAsked<D extends "float32" | "float64">(
+  subject: string,
   given: Given,
   shapes: AttentionShapes,
-  dtype: "float32" | "float64" = "float32",
+  dtype: D,
+): Asked<D>;
+export function readAsked(
+  subject: string,
+  given: Given,
+  shapes: AttentionShapes,
+  dtype: "float32" | "float64",
 ): Asked<"float32" | "float64"> {
   const bytes = dtype === "float64" ? 8 : 4;
   const { leading, batch, heads, kvHeads, queries, keys, width, valueWidth } = shapes;
-  const rotate = readSchemes(kSubject, "rotate", given.rotate, "rotate");
-  const bias = readSchemes(kSubject, "bias", given.bias, "bias");
-  const relate = readSchemes(kSubject, "relate", given.relate, "relate");
+  const rotate = readSchemes(subject, "rotate", given.rotate, "rotate");
+  const bias = readSchemes(subject, "bias", given.bias, "bias");
+  const relate = readSchemes(subject, "relate", given.relate, "relate");
 
-  const causal = readCausal(given.causal);
+  const causal = readCausal(subject, given.causal);
   const align = typeof causal === "string" ? causal : undefined;
-  const places = readPlaces(given, queries, keys, causal);
-  const [left, right] = readWindow(given.window, causal !== false);
-  const prefix = readWhole(kSubject, "prefixLength", given.prefixLength, `a whole number from 0 to ${keys}`, keys, 0);
-  const keyMask = readKeyMask(given.keyMask, batch, keys);
-  const keyLengths = readKeyLengths(given.keyLengths, batch, keys);
-  const mask = readPairMask(given.mask, [batch, heads, queries, keys], dtype);
-  const softcap = readPositive(kSubject, "softcap", given.softcap) ?? 0;
-  const sinks = readSinks(given.sinks, heads, dtype);
+  const places = readPlaces(subject, given, queries, keys, causal);
+  const [left, right] = readWindow(subject, given.window, causal !== false);
+  const prefix = readWhole(subject, "prefixLength", given.prefixLength, `a whole number from 0 to ${keys}`, keys, 0);
+  const keyMask = readKeyMask(subject, given.keyMask, batch, keys);
+  const keyLengths = readKeyLengths(subject, given.keyLengths, batch, keys);
+  const mask = readPairMask(subject, given.mask, [batch, heads, queries, keys], dtype);
+  const softcap = readPositive(subject, "softcap", given.softcap) ?? 0;
+  const sinks = readSinks(subject, given.sinks, heads, dtype);
   // NaN: the core takes 1 / sqrt(d).
-  const scale = given.scale === undefined ? NaN : readFinite(kSubject, "scale", given.scale);
-  const length = readPositive(kSubject, "length", given.length) ?? 0;
-  const wantsWeights = readFlag(kSubject, "weights", given.weights);
-  const wantsTrace = readFlag(kSubject, "trace", given.trace);
-  const allowNonFinite = readFlag(kSubject, "allowNonFinite", given.allowNonFinite);
+  const scale = given.scale === undefined ? NaN : readFinite(subject, "scale", given.scale);
+  const length = readPositive(subject, "length", given.length) ?? 0;
+  const wantsWeights = readFlag(subject, "weights", given.weights);
+  const wantsTrace = readFlag(subject, "trace", given.trace);
+  const allowNonFinite = readFlag(subject, "allowNonFinite", given.allowNonFinite);
 
   const pairShape = [...leading, queries, keys];
-  const pairSize = wantsWeights || wantsTrace ? allowedSize(kSubject, "heads x queries x keys", pairShape, bytes) : 0;
+  const pairSize = wantsWeights || wantsTrace ? allowedSize(subject, "heads x queries x keys", pairShape, bytes) : 0;
   const rows = product(leading) * queries;
   const names = ["content", "unrotated", "relate", ...(softcap > 0 ? ["capped"] : []), "bias", "scores"] as const;
   let lse: Place, weights: Place | undefined, masked: Place | undefined;
@@ -367,7 +371,13 @@ interface Operands extends AttentionShapes {
 }
 
 /** @internal */
-export function readOperands(q: unknown, k: unknown, v: unknown, dtype: "float32" | "float64"): Operands {
+export function readOperands(
+  subject: string,
+  q: unknown,
+  k: unknown,
+  v: unknown,
+  dtype: "float32" | "float64",
+): Operands {
   const [query, key, value] = (
     [
       ["q", q],
@@ -375,11 +385,11 @@ export function readOperands(q: unknown, k: unknown, v: unknown, dtype: "float32
       ["v", v],
     ] as const
   ).map(([argument, array]) => {
-    const read = readNumbers(kSubject, argument, array);
+    const read = readNumbers(subject, argument, array);
     if (!read.shaped) {
       refuse(
         "shape-mismatch",
-        kSubject,
+        subject,
         argument,
         "an array with a shape, such as tensor(data, [T, d])",
         verbatim(`a bare array of ${read.data.length} elements`),
@@ -391,7 +401,7 @@ export function readOperands(q: unknown, k: unknown, v: unknown, dtype: "float32
   if (rank < 2 || rank > 4) {
     refuse(
       "shape-mismatch",
-      kSubject,
+      subject,
       "q",
       "of shape [T, d], [H, T, d] or [B, H, T, d]",
       verbatim(`shape ${printedShape(query.shape)}`),
@@ -404,7 +414,7 @@ export function readOperands(q: unknown, k: unknown, v: unknown, dtype: "float32
     if (!fits) {
       refuse(
         "shape-mismatch",
-        kSubject,
+        subject,
         argument,
         `of shape [${fixed.join(", ")}]`,
         verbatim(`shape ${printedShape(shape)}`),
@@ -425,7 +435,7 @@ export function readOperands(q: unknown, k: unknown, v: unknown, dtype: "float32
   if (kvHeads !== heads && (kvHeads === 0 || heads % kvHeads !== 0)) {
     refuse(
       "shape-mismatch",
-      kSubject,
+      subject,
       "k",
       `of a number of heads that divides q's ${heads}`,
       verbatim(`${kvHeads} heads`),
@@ -443,9 +453,9 @@ export function readOperands(q: unknown, k: unknown, v: unknown, dtype: "float32
   // The same array given twice is moved in once.
   const same = (a: ReadArray, b: ReadArray): boolean =>
     a.source !== undefined && a.source === b.source && a.data.length === b.data.length;
-  const qs = asFloats(kSubject, "q", query.data, dtype);
-  const ks = same(key, query) ? qs : asFloats(kSubject, "k", key.data, dtype);
-  const vs = same(value, key) ? ks : same(value, query) ? qs : asFloats(kSubject, "v", value.data, dtype);
+  const qs = asFloats(subject, "q", query.data, dtype);
+  const ks = same(key, query) ? qs : asFloats(subject, "k", key.data, dtype);
+  const vs = same(value, key) ? ks : same(value, query) ? qs : asFloats(subject, "v", value.data, dtype);
   return {
     q: qs,
     k: ks,
@@ -468,10 +478,10 @@ export type Causal = boolean | "top-left" | "bottom-right";
 type Given = Readonly<Record<string, unknown>>;
 
 /** @internal */
-export function readCausal(value: unknown): Causal {
+export function readCausal(subject: string, value: unknown): Causal {
   if (value === undefined || typeof value === "boolean") return value ?? false;
   if (value === "top-left" || value === "bottom-right") return value;
-  refuse("unknown-choice", kSubject, "causal", 'true, false, "top-left" or "bottom-right"', value);
+  refuse("unknown-choice", subject, "causal", 'true, false, "top-left" or "bottom-right"', value);
 }
 
 /** Where queries and keys stand, and what causality compares. */
@@ -483,14 +493,20 @@ export interface Places {
 }
 
 /** @internal */
-export function readPlaces(given: Given, queries: number, keys: number, causal: Causal): Places {
+export function readPlaces(
+  subject: string,
+  given: Given,
+  queries: number,
+  keys: number,
+  causal: Causal,
+): Places {
   const side = (argument: "queryPositions" | "keyPositions", count: number, first: number): Positions => {
-    if (given[argument] === undefined) return countUp(first, count, kSubject, argument);
-    const positions = readPositions(kSubject, argument, given[argument]);
+    if (given[argument] === undefined) return countUp(first, count, subject, argument);
+    const positions = readPositions(subject, argument, given[argument]);
     if (positions.count !== count) {
       refuse(
         "shape-mismatch",
-        kSubject,
+        subject,
         argument,
         `${count} in number, one a token`,
         verbatim(String(positions.count)),
@@ -502,32 +518,33 @@ export function readPlaces(given: Given, queries: number, keys: number, causal: 
     throw refusal(
       {
         code: "missing-option",
-        subject: kSubject,
+        subject,
         argument: "causal",
         allowed: '"top-left" or "bottom-right"',
         given: "true",
       },
-      `attention: with ${queries} queries and ${keys} keys causal must be "top-left" or "bottom-right", ` +
+      `${subject}: with ${queries} queries and ${keys} keys causal must be "top-left" or "bottom-right", ` +
         "or queryPositions given",
     );
   }
   const first = causal === "bottom-right" ? keys - queries : 0;
   const key = side("keyPositions", keys, 0);
-  let queryOrder = readOrder(kSubject, "queryOrder", given.queryOrder, queries);
-  const keyOrder = readOrder(kSubject, "keyOrder", given.keyOrder, keys);
-  const query = alignedQueries(given, key, queries, first, causal) ?? side("queryPositions", queries, first);
+  let queryOrder = readOrder(subject, "queryOrder", given.queryOrder, queries);
+  const keyOrder = readOrder(subject, "keyOrder", given.keyOrder, keys);
+  const query = alignedQueries(subject, given, key, queries, first, causal) ?? side("queryPositions", queries, first);
   if (causal !== false && given.keyPositions === undefined && keyOrder === undefined) {
-    refuseLateQueries(given, query, keys);
+    refuseLateQueries(subject, given, query, keys);
   }
   // Positions of several axes have no order of their own: then the index counts, aligned as asked.
   if (queryOrder === undefined && first !== 0 && query.axes > 1)
-    queryOrder = countUp(first, queries, kSubject, "queryOrder").data;
+    queryOrder = countUp(first, queries, subject, "queryOrder").data;
   return { query, key, queryOrder, keyOrder };
 }
 
 // Positions of the keys alone say nothing of queries that count from 0: under causality these would see no key, or all.
 // "top-left" and "bottom-right" do say: the queries are the first or the last of the keys, at their positions.
 function alignedQueries(
+  subject: string,
   given: Given,
   key: Positions,
   queries: number,
@@ -545,35 +562,35 @@ function alignedQueries(
   }
   if (given.queryOrder !== undefined) return undefined;
   const allowed = "given beside keyPositions where attention is causal, or queryOrder";
-  return refuseMissing(kSubject, "queryPositions", allowed);
+  return refuseMissing(subject, "queryPositions", allowed);
 }
 
 // Queries alone are those of a cache, whose keys count 0 … Tk - 1. One behind the last key was never in it.
-function refuseLateQueries(given: Given, query: Positions, keys: number): void {
+function refuseLateQueries(subject: string, given: Given, query: Positions, keys: number): void {
   if (given.queryPositions === undefined || given.queryOrder !== undefined || query.axes !== 1) return;
   if (!query.data.some((position) => position > keys - 1)) return;
   const allowed = `given where attention is causal and a query stands behind ${keys - 1}, the last key by count`;
-  refuseMissing(kSubject, "keyPositions", allowed);
+  refuseMissing(subject, "keyPositions", allowed);
 }
 
 /** @internal */
-export function readWindow(value: unknown, causal: boolean): [left: number, right: number] {
+export function readWindow(subject: string, value: unknown, causal: boolean): [left: number, right: number] {
   if (value === undefined) return [Infinity, Infinity];
   const allowed = "a number above 0, or [left, right] of numbers from 0 or null";
   if (typeof value === "number") {
-    const width = readFinite(kSubject, "window", value, undefined, allowed);
-    if (width <= 0) refuse("out-of-range", kSubject, "window", allowed, value);
+    const width = readFinite(subject, "window", value, undefined, allowed);
+    if (width <= 0) refuse("out-of-range", subject, "window", allowed, value);
     // Below w is at most the number before w.
     const reach = before(width);
     return [reach, causal ? Infinity : reach];
   }
-  if (!Array.isArray(value)) refuse("not-a-number", kSubject, "window", allowed, value);
-  if (value.length !== 2) refuse("shape-mismatch", kSubject, "window", allowed, value);
+  if (!Array.isArray(value)) refuse("not-a-number", subject, "window", allowed, value);
+  if (value.length !== 2) refuse("shape-mismatch", subject, "window", allowed, value);
   const [left, right] = [value[0] as unknown, value[1] as unknown].map((side) => {
     if (side === null) return Infinity;
-    if (side === undefined) refuse("not-a-number", kSubject, "window", allowed, verbatim("a side that is undefined"));
-    const reach = readFinite(kSubject, "window", side, undefined, allowed);
-    if (reach < 0) refuse("out-of-range", kSubject, "window", allowed, side);
+    if (side === undefined) refuse("not-a-number", subject, "window", allowed, verbatim("a side that is undefined"));
+    const reach = readFinite(subject, "window", side, undefined, allowed);
+    if (reach < 0) refuse("out-of-range", subject, "window", allowed, side);
     return reach;
   });
   return [left!, right!];
@@ -587,17 +604,18 @@ function before(x: number): number {
 }
 
 function readKeyMask(
+  subject: string,
   value: unknown,
   batch: number,
   keys: number,
 ): { data: Uint8Array; shape: readonly number[] } | undefined {
   if (value === undefined) return undefined;
-  const mask = readMask(kSubject, "keyMask", value, 2);
+  const mask = readMask(subject, "keyMask", value, 2);
   const [last, first] = [mask.shape[mask.shape.length - 1], mask.shape[0]];
   if (last !== keys || (mask.shape.length === 2 && first !== batch)) {
     refuse(
       "shape-mismatch",
-      kSubject,
+      subject,
       "keyMask",
       `of shape [${keys}] or [${batch}, ${keys}]`,
       verbatim(`shape ${printedShape(mask.shape)}`),
@@ -606,16 +624,16 @@ function readKeyMask(
   return mask;
 }
 
-function readKeyLengths(value: unknown, batch: number, keys: number): Float64Array | undefined {
+function readKeyLengths(subject: string, value: unknown, batch: number, keys: number): Float64Array | undefined {
   if (value === undefined) return undefined;
   const allowed = `${batch} whole numbers from 0 to ${keys}, one a batch entry`;
   const { data, shape } =
-    typeof value === "number" ? { data: [value], shape: [1] } : readArray(kSubject, "keyLengths", value);
+    typeof value === "number" ? { data: [value], shape: [1] } : readArray(subject, "keyLengths", value);
   if (shape.length !== 1 || shape[0] !== batch) {
-    refuse("shape-mismatch", kSubject, "keyLengths", allowed, verbatim(`shape ${printedShape(shape)}`));
+    refuse("shape-mismatch", subject, "keyLengths", allowed, verbatim(`shape ${printedShape(shape)}`));
   }
   return Float64Array.from(data as ArrayLike<number>, (length) =>
-    readWhole(kSubject, "keyLengths", length, allowed, keys),
+    readWhole(subject, "keyLengths", length, allowed, keys),
   );
 }
 
@@ -626,40 +644,42 @@ interface ReadMask {
 }
 
 function readPairMask(
+  subject: string,
   value: unknown,
   full: readonly number[],
   dtype: "float32" | "float64",
 ): ReadMask | undefined {
   if (value === undefined) return undefined;
   const allowed = `of a shape that broadcasts to ${printedShape(full)}, [B, H, Tq, Tk]`;
-  const read = readArray(kSubject, "mask", value);
+  const read = readArray(subject, "mask", value);
   const { data } = read;
   const fits = (shape: readonly number[]): boolean => product(shape) === data.length;
   const shape = read.shaped ? read.shape : ([3, 2, 1, 0].map((axis) => full.slice(axis)).find(fits) ?? read.shape);
   const padded = [...Array<number>(Math.max(0, 4 - shape.length)).fill(1), ...shape];
   if (padded.length > 4 || padded.some((size, axis) => size !== 1 && size !== full[axis])) {
     const given = read.shaped ? `shape ${printedShape(shape)}` : `${data.length} elements`;
-    refuse("shape-mismatch", kSubject, "mask", allowed, verbatim(given));
+    refuse("shape-mismatch", subject, "mask", allowed, verbatim(given));
   }
   if (read.boolean || data instanceof Uint8Array || data instanceof Uint8ClampedArray) {
     return { seen: data instanceof Uint8Array ? data : Uint8Array.from(data), shape: padded };
   }
   if (!(data instanceof Float32Array || data instanceof Float64Array)) {
     const kinds = "booleans (a bool tensor or a Uint8Array: 1 = visible), or floats to be added";
-    refuse("not-a-number", kSubject, "mask", kinds, verbatim("integers"));
+    refuse("not-a-number", subject, "mask", kinds, verbatim("integers"));
   }
-  return { added: asFloats(kSubject, "mask", data, dtype), shape: padded };
+  return { added: asFloats(subject, "mask", data, dtype), shape: padded };
 }
 
 function readSinks(
+  subject: string,
   value: unknown,
   heads: number,
   dtype: "float32" | "float64",
 ): Float32Array | Float64Array | undefined {
   if (value === undefined) return undefined;
-  const { data, shape } = readNumbers(kSubject, "sinks", value);
+  const { data, shape } = readNumbers(subject, "sinks", value);
   if (shape.length !== 1 || shape[0] !== heads) {
-    refuse("shape-mismatch", kSubject, "sinks", `of shape [${heads}]`, verbatim(`shape ${printedShape(shape)}`));
+    refuse("shape-mismatch", subject, "sinks", `of shape [${heads}]`, verbatim(`shape ${printedShape(shape)}`));
   }
-  return asFloats(kSubject, "sinks", data, dtype);
+  return asFloats(subject, "sinks", data, dtype);
 }

@@ -1,5 +1,6 @@
 // Schemes from their JSON.
 import { nearest, refusal, refuse, refuseMissing } from "./error.js";
+import { entryOf } from "./outline.js";
 import { type AnyScheme, type Outline, type Scheme, type SchemeJSON, applies, isScheme, makeScheme } from "./scheme.js";
 import { outlines } from "./schemes.gen.js";
 
@@ -25,7 +26,7 @@ export function fromJSON(spec: SchemeJSON | Scheme): AnyScheme {
   }
   if (typeof slot !== "string") refuse("unknown-choice", "fromJSON", "slot", "the slot of a scheme", slot);
   if (typeof name !== "string") refuse("unknown-choice", "fromJSON", "name", "the name of a scheme", name);
-  const descriptor = outlines.find((candidate) => candidate.name === name && candidate.slot === slot);
+  const descriptor = entryOf(outlines, slot, name);
   if (descriptor === undefined) {
     const known = outlines.map((candidate) => `${candidate.slot} ${candidate.name}`);
     const guess = nearest(

@@ -7,6 +7,7 @@ import { readChoice, readOptions, readPositive } from "./options.js";
 import type { PositionsLike } from "./positions.js";
 import { type RotateOptions, convertLayout, rotate } from "./rotate.js";
 import { type RotateScheme, readScheme } from "./scheme.js";
+import { served } from "./served.js";
 import { Tensor, type TensorLike, allowedSize, asFloat64, product, readNumbers } from "./tensor.js";
 
 /** Options of {@link layoutCheck}. */
@@ -73,7 +74,7 @@ export function layoutCheck(
     ...(positions === undefined ? {} : { positions }),
     ...(length === undefined ? {} : { length }),
   };
-  const expected = rotate(source, scheme, how);
+  const expected = served(subject, {}, () => rotate(source, scheme, how));
   const leading = source.shape.slice(0, -1);
   const rows = product(leading);
   const compare = (wanted: Tensor<"float64">, alone: boolean): { errors: Float64Array; norms: Float64Array } => {

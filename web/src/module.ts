@@ -5,7 +5,7 @@ import { bytes as wasmBase64 } from "../../build/wasm/posenc_bytes.mjs";
 import { bytes as unpackerBase64 } from "../../build/wasm/unpack_bytes.mjs";
 import type { PosencModule } from "../../build/wasm/posenc_fallback.mjs";
 import { fromBase64 } from "./base64.js";
-import { type ErrorCode, PosencError, type Refusal, printed, refusal, refuse, refuseUnknown } from "./error.js";
+import { type ErrorCode, PosencError, printed, refusal, refuse, refuseUnknown } from "./error.js";
 import { type Unpacker, unpackModule } from "./lzma.js";
 
 /** A module's bytes, or the module compiled. */
@@ -897,16 +897,10 @@ function refused(subject: string, json: string): PosencError {
       argument: string;
       allowed: string;
       given: string;
-      message: string;
     };
-    const what: Refusal = {
-      code: said.code,
-      subject: said.subject || subject,
-      argument: said.argument,
-      allowed: said.allowed,
-      given: said.given,
-    };
-    return refusal(what, said.subject === "" ? undefined : said.message);
+    // Schemes speak for themselves. Functions of the core may serve another, which is the one that the user called.
+    const ofScheme = catalogue().some(({ name }) => name === said.subject);
+    return refusal({ ...said, subject: ofScheme ? said.subject : subject });
   } catch (error) {
     return internal(subject, `the core refused and said ${printed(json)}`, error);
   }

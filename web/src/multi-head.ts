@@ -6,6 +6,7 @@ import { type FieldValue, Frame } from "./module.js";
 import { readOptions, readWhole } from "./options.js";
 import type { Positions } from "./positions.js";
 import { type EmbedScheme, readSchemes } from "./scheme.js";
+import { served } from "./served.js";
 import {
   type ReadArray,
   Tensor,
@@ -79,7 +80,8 @@ export function multiHeadAttention(x: TensorLike, options: MultiHeadAttentionOpt
   const joined = readProjection(given, "o", heads * valueWidth, 1);
 
   const leading = rank === 3 ? [batch, heads] : [heads];
-  const asked = readAsked(given, { leading, batch, heads, kvHeads, queries, keys, width: headWidth, valueWidth });
+  const shapes = { leading, batch, heads, kvHeads, queries, keys, width: headWidth, valueWidth };
+  const asked = readAsked(kSubject, given, shapes, "float32");
   const outShape = [...tokens.shape.slice(0, -1), joined.columns];
   const outSize = allowedSize(kSubject, "tokens x dOut", outShape);
   const target = readOut(kSubject, given.out, outSize, "float32");
@@ -179,6 +181,9 @@ function embedAll(given: Given, tokens: ReadArray, places: Positions, allowNonFi
   const length = given.length === undefined ? {} : { length: given.length as number };
   const options = { positions, allowNonFinite, ...length };
   let sum: Tensor<"float32"> = float32Tensor(data, tokens.shape);
-  for (const scheme of [given.embed].flat() as EmbedScheme[]) sum = embed(sum, scheme, options);
+  const names = { scheme: "embed", positions: "queryPositions" };
+  for (const scheme of [given.embed].flat() as EmbedScheme[]) {
+    sum = served(kSubject, names, () => embed(sum, scheme, options));
+  }
   return sum.data;
 }

@@ -229,7 +229,7 @@ function readSetup(given: Given): Setup {
   const kvHeads = readCount("kvHeads", given.kvHeads, heads);
   const dim = readCount("dim", given.dim);
   const valueDim = readCount("valueDim", given.valueDim, dim);
-  const causal = readCausal(given.causal);
+  const causal = readCausal(kSubject, given.causal);
   if (heads % kvHeads !== 0) {
     refuse("shape-mismatch", kSubject, "kvHeads", `a divisor of heads, ${heads}`, kvHeads);
   }
@@ -480,7 +480,7 @@ function countedPlaces(graph: Graph, { causal, counted }: Setup, q: string, k: s
 function visibility(graph: Graph, setup: Setup, places: Places | undefined): string | undefined {
   const { given, causal, query, key, counted } = setup;
   const isCausal = causal !== false;
-  const [left, right] = readWindow(given.window, isCausal);
+  const [left, right] = readWindow(kSubject, given.window, isCausal);
   const prefix = readWhole(kSubject, "prefixLength", given.prefixLength, "a whole number from 0", 2 ** 31, 0);
   if (!isCausal && left === Infinity && right === Infinity) return undefined;
   if (places === undefined) {

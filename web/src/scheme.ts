@@ -4,7 +4,7 @@ import { fromBase64, toBase64 } from "./base64.js";
 import { type ErrorCode, PosencError, printedShape, refuse, refuseMissing, refuseUnknown, verbatim } from "./error.js";
 import { Frame, type SpecCells, schemeIndex } from "./module.js";
 import { readProperties } from "./options.js";
-import { Tensor, allowedSize, asFloat32, asFloat64, product, readNumbers } from "./tensor.js";
+import { Tensor, allowedSize, asFloat32, asFloat64, product, readArray, readNumbers } from "./tensor.js";
 
 /**
  * Where a scheme acts: a vector added to the token, an operator on q and k, a number added to the score, or vectors
@@ -37,6 +37,8 @@ export interface ParamOutline {
   /** The values of `where` that may have it. */
   readonly takenBy?: readonly string[];
   readonly shape?: string;
+  /** Entries of the table are 1 and 0, or true and false. */
+  readonly flags?: boolean;
   readonly canOmit?: boolean;
   readonly differentiable?: boolean;
   /** Where a figure's slider starts, and its range. */
@@ -290,7 +292,7 @@ function readTable(subject: string, param: ParamOutline, value: unknown): TableV
   if (parsed === undefined && (typeof value !== "object" || value === null)) {
     refuse("not-a-number", subject, param.name, param.allowed, value);
   }
-  const { data, shape } = parsed ?? readNumbers(subject, param.name, value);
+  const { data, shape } = parsed ?? (param.flags ? readArray : readNumbers)(subject, param.name, value);
   if (wide ? shape.length !== 1 : shape.length < 1 || shape.length > 3) {
     refuse("shape-mismatch", subject, param.name, param.allowed, verbatim(`shape ${printedShape(shape)}`));
   }

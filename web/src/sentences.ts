@@ -1,5 +1,6 @@
 // What the catalogue says of params in words.
 import { refuse, refuseMissing } from "./error.js";
+import { outlineOf } from "./outline.js";
 import { sentences } from "./sentences.gen.js";
 import type { Outline, ParamOutline } from "./scheme.js";
 import { outlines } from "./schemes.gen.js";
@@ -18,6 +19,6 @@ export function sentenceOf(outline: Outline, param: ParamOutline["name"]): strin
   if (param === undefined) refuseMissing(subject, "param", "the name of a param");
   if (typeof param !== "string") refuse("unknown-choice", subject, "param", "the name of a param", param);
   const { slot, name, params } = outline;
-  const scheme = outlines.findIndex((known) => known.slot === slot && known.name === name);
-  return sentences[scheme]?.[params.findIndex((known) => known.name === param)] ?? "";
+  const scheme = outlineOf(slot, name);
+  return sentences[outlines.indexOf(scheme!)]?.[params.findIndex((known) => known.name === param)] ?? "";
 }

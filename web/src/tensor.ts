@@ -72,6 +72,7 @@ export class Tensor<D extends DType = DType> implements Iterable<Element<D> | Te
       const allowed = `of ${product(dims)} elements for the shape ${printedShape(dims)}`;
       refuse("shape-mismatch", "Tensor", "data", allowed, size);
     }
+    if (dtype === "bool") checkFlags("Tensor", "data", data);
     this.data = data;
     this.shape = Object.freeze([...dims]);
     this.dtype = dtype;
@@ -264,10 +265,15 @@ export function tensor(values: unknown, shape?: readonly number[], dtype?: DType
   return new Tensor(converted(read, kind), dims, kind);
 }
 
+function checkFlags(subject: string, argument: string, data: NumberArray): void {
+  const at = data.findIndex((value: number) => value !== 0 && value !== 1);
+  if (at >= 0) refuse("out-of-range", subject, argument, "true and false (or 1 and 0) for bool", data[at]);
+}
+
 function converted<D extends DType>({ data, source }: ReadArray, dtype: D): Storage[D] {
   const Constructor = kStorage[dtype];
+  if (dtype === "bool") checkFlags("tensor", "values", data);
   if (data instanceof Constructor && ownsItsBuffer(data)) return (source ?? data) as Storage[D];
-  if (dtype === "bool") return Uint8Array.from(data, (value) => (value !== 0 ? 1 : 0)) as Storage[D];
   if (dtype === "int32") {
     for (const value of data) {
       if (!Number.isInteger(value)) refuse("not-integer", "tensor", "values", "integers for int32", value);
@@ -380,13 +386,10 @@ export function refuseDetached(subject: string, argument: string, view: ArrayBuf
     if (lengthOf(view) !== 0) return;
     kTypedArray.prototype.at.call(view, 0);
   } catch {
-    refuse(
-      "detached",
-      subject,
-      argument,
-      "an array whose buffer is attached and long enough",
-      verbatim("a detached array"),
-    );
+    // A buffer that was transferred says that it may grow to nothing.
+    const { maxByteLength = 0 } = bufferOf(view) as { maxByteLength?: number };
+    const given = maxByteLength > 0 ? "an array outside its buffer, which has shrunk" : "a detached array";
+    refuse("detached", subject, argument, "an array whose buffer is attached and long enough", verbatim(given));
   }
 }
 
@@ -418,7 +421,10 @@ export function readArray(subject: string, argument: string, value: unknown): Re
     if (!isNumberArray(source)) refuse("not-a-number", subject, argument, "a tensor of numbers", source);
     const shape = checkedShape(subject, `${argument}.shape`, value.shape);
     const data = readTyped(subject, argument, source);
-    if (data.length !== product(shape)) refuseDetachedSize(subject, argument);
+    if (data.length !== product(shape)) {
+      const kept = `a tensor whose buffer keeps its ${product(shape)} elements`;
+      refuse("detached", subject, argument, kept, verbatim(`${data.length} in a buffer that was resized`));
+    }
     return { data, source, shape, shaped: true, boolean: dtype === "bool", nested: false };
   }
   if (isNumberArray(value)) {
@@ -442,16 +448,6 @@ export function readArray(subject: string, argument: string, value: unknown): Re
     return readShaped(subject, argument, value as Record<string, unknown>);
   }
   refuse("not-a-number", subject, argument, "an array of numbers", value);
-}
-
-function refuseDetachedSize(subject: string, argument: string): never {
-  refuse(
-    "detached",
-    subject,
-    argument,
-    "a tensor whose buffer is attached and long enough",
-    verbatim("a detached tensor"),
-  );
 }
 
 function readShaped(subject: string, argument: string, value: Record<string, unknown>): ReadArray {

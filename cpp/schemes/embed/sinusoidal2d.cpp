@@ -82,7 +82,8 @@ constexpr Param kParams[] = {
      .sentence = "1 where a cell is there, 0 where it is padding; counts skip it.",
      .shape = "[height, width]",
      .where = "style",
-     .taken_by = "detr"},
+     .taken_by = "detr",
+     .flags = true},
     {.name = "grid",
      .kind = Kind::kList,
      .sentence = "Height and width to normalise by; by default those of the call's positions.",
@@ -160,7 +161,9 @@ class Sinusoidal2d final : public Embed {
       for (auto& counts : made->counts_) counts.assign(mask.size(), 0);
       for (std::size_t cell = 0; cell < mask.size(); ++cell) {
         const double there = static_cast<double>(mask.floats[cell]);
-        if (there != 0 && there != 1) return spec.refuse(Code::kOutOfRange, "mask", "of 0 and 1", to_text(there));
+        if (there != 0 && there != 1) {
+          return spec.refuse(Code::kOutOfRange, "mask", "of true and false (or 1 and 0)", to_text(there));
+        }
         made->counts_[0][cell] = there + (cell >= width ? made->counts_[0][cell - width] : 0);
         made->counts_[1][cell] = there + (cell % width > 0 ? made->counts_[1][cell - 1] : 0);
       }

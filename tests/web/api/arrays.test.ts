@@ -138,6 +138,14 @@ describe("Tensor", () => {
     expect(tensor(Int32Array.of(1)).dtype).toBe("int32");
     expect(tensor(Uint8Array.of(1)).dtype).toBe("float32");
     expect(tensor([1, 0], undefined, "bool").tolist()).toEqual([true, false]);
+    for (const value of [2, -1, 0.5, 255, NaN]) {
+      for (const values of [[value], Float64Array.of(value), Float32Array.of(value), { data: [value], shape: [1] }]) {
+        const given = expect.objectContaining({ code: "out-of-range", subject: "tensor", given: String(value) });
+        expect(() => tensor(values, [1], "bool")).toThrow(given);
+      }
+    }
+    expect(() => tensor(Uint8Array.of(1, 2), [2], "bool")).toThrow(expect.objectContaining({ given: "2" }));
+    expect(() => new Tensor(Uint8Array.of(1, 2), [2], "bool")).toThrow(expect.objectContaining({ given: "2" }));
     expect(tensor([1, 2], undefined, "int32").data).toEqual(Int32Array.of(1, 2));
     expect(tensor(5).shape).toEqual([]);
     const data = Float32Array.of(1, 2, 3, 4);
@@ -307,6 +315,37 @@ describe("schemes", () => {
     scheme.slopes!.data[1] = 7;
     expect([...bias(scheme, { queries: [1], keys: [0] }).data]).toEqual([-0.5, -0.25]);
     expect(scheme.slopes).toBe(scheme.slopes);
+  });
+
+  it("take flags as booleans, a bool tensor or numbers alike", () => {
+    const flags = [
+      [true, false, true],
+      [true, true, false],
+    ];
+    const flat = Uint8Array.from(flags.flat(), Number);
+    const numbers = flags.map((row) => row.map(Number));
+    const masks = [flags, numbers, tensor(flags), tensor(flat, [2, 3]), { data: flat, shape: [2, 3] }];
+    // Carion et al.'s position of a cell: how many cells are there down to it, and along to it.
+    const count = (h: number, w: number, down: boolean): number =>
+      (down ? flags.slice(0, h + 1).map((row) => row[w]) : flags[h]!.slice(0, w + 1)).filter(Boolean).length;
+    const expected = [0, 1].flatMap((h) =>
+      [0, 1, 2].map((w) =>
+        [true, false].flatMap((down) =>
+          [1, 0.01].flatMap((omega) => [Math.sin(count(h, w, down) * omega), Math.cos(count(h, w, down) * omega)]),
+        ),
+      ),
+    );
+    for (const mask of masks) {
+      const scheme = posenc.sinusoidal2d({ dim: 8, style: "detr", mask });
+      const rows = encode(scheme, posenc.grid(2, 3), { dtype: "float64" }).tolist() as number[][];
+      rows.forEach((row, t) => row.forEach((value, c) => expect(value).toBeCloseTo(expected[t]![c]!, 14)));
+      expect(JSON.stringify(fromJSON(scheme.toJSON()))).toBe(JSON.stringify(scheme));
+    }
+    for (const mask of [[[1, 2]], [[0.5, 1]], tensor([[1, 255]])]) {
+      expect(() => posenc.sinusoidal2d({ dim: 8, style: "detr", mask })).toThrow("mask must be of true and false");
+    }
+    // No other table takes flags.
+    expect(() => posenc.learned({ table: flags as never })).toThrow(PosencError);
   });
 
   it("go through JSON and come back the same", () => {

@@ -35,10 +35,14 @@ function detached<T extends ArrayBufferView>(view: T): T {
   return view;
 }
 
+function resizable(): ArrayBuffer & { resize(n: number): void } {
+  return new (ArrayBuffer as unknown as new (n: number, o: object) => ReturnType<typeof resizable>)(64, {
+    maxByteLength: 64,
+  });
+}
+
 function shrunk(): Float32Array {
-  const buffer = new (
-    ArrayBuffer as unknown as new (n: number, o: object) => ArrayBuffer & { resize(n: number): void }
-  )(64, { maxByteLength: 64 });
+  const buffer = resizable();
   const view = new Float32Array(buffer, 0, 16);
   buffer.resize(16);
   return view;
@@ -631,6 +635,9 @@ const kFine: Record<string, string> = {
 // What makes positions or schemes of plain arguments has no options to mistake.
 const kPositional = ["arange", "fairseqPositions", "fromJSON", "grid", "multimodalPositions", "sentenceOf"];
 
+// Who may speak beside the function that was called.
+const kSchemeNames = schemes.map(({ name }) => name);
+
 type AnyFunction = (...args: unknown[]) => unknown;
 
 function run(name: string, entry: Entry, changed?: string, value?: unknown): unknown {
@@ -672,8 +679,7 @@ function expectRefusal(error: posenc.PosencError, codes: string): void {
 
 describe("every function, every argument, every bad value", () => {
   it("has all functions in the table", () => {
-    const factories = schemes.map(({ name }) => name);
-    const others = ["info", "init", "ready", "tensor", "Tensor", "PosencError", ...factories];
+    const others = ["info", "init", "ready", "tensor", "Tensor", "PosencError", ...kSchemeNames];
     const functions = Object.entries(posenc)
       .filter(([, value]) => typeof value === "function")
       .map(([name]) => name);
@@ -687,6 +693,7 @@ describe("every function, every argument, every bad value", () => {
       it.each(kBad[kind].filter(([what]) => !fine.includes(what)))(`${name}: ${argument} is %s`, (_, value, codes) => {
         const error = refused(() => run(name, entry, argument, value()));
         expectRefusal(error, codes);
+        expect([name, ...kSchemeNames]).toContain(error.subject);
         if (name !== "fromJSON")
           expect(error.message, error.message).toMatch(new RegExp(`\\b(${argument}|${aliases(name, argument)})\\b`));
         expect(seen(run(name, entry))).toBe(good);
@@ -757,7 +764,6 @@ describe("every function, every argument, every bad value", () => {
   });
 
   it("messages name the function called, the limit and the shape given", () => {
-    const message = (call: () => unknown): string => refused(call).message;
     for (const name of ["spectrum", "radix"] as const) {
       const second = name === "radix" ? 4 : { context: 4 };
       const said = message(() => posenc[name](alibi({ heads: 2 }) as never, second as never));
@@ -775,6 +781,86 @@ describe("every function, every argument, every bad value", () => {
     expect(message(() => posenc.attentionDistance(weights, { positions: 3 }))).toContain("got shape [3]");
     const axes = { keyPositions: posenc.grid(3, 1) };
     expect(message(() => posenc.attentionDistance(weights, axes))).toContain("got shape [2, 3]");
+  });
+
+  const message = (call: () => unknown): string => refused(call).message;
+
+  it("messages name the option that says how many axes a scheme reads, where it has one", () => {
+    const plane = posenc.grid(2, 2);
+    const space = tensor(new Float64Array(12), [3, 4]);
+    const embeds = {
+      levels: posenc.fourier({ levels: 3 }),
+      gaussian: posenc.fourier({ gaussian: 1, features: 4 }),
+      line: posenc.sinusoidal2d({ dim: 8, style: "multidim", axes: 1 }),
+      volume: posenc.sinusoidal2d({ dim: 12, style: "multidim", axes: 3 }),
+    };
+    const option = "whose option axes says how many";
+    for (const [what, scheme] of Object.entries(embeds)) {
+      const axes = what === "volume" ? "one axis or of 3" : "one axis";
+      const said = message(() => posenc.encode(scheme, plane));
+      expect(said, what).toBe(`encode: positions must be of ${axes} for this scheme, ${option}, got 2 axes`);
+      const x = tensor(new Float32Array(4), [4, 1]);
+      expect(message(() => posenc.embed(x, scheme, { positions: plane, mode: "concat" }))).toContain(option);
+    }
+    const axial = posenc.axialRope({ dim: 8 });
+    const x = tensor(new Float32Array(32), [4, 8]);
+    const two = `must be of one axis or of 2 for this scheme, ${option}, got 3 axes`;
+    expect(message(() => posenc.rotate(x, axial, { positions: space }))).toBe(`rotate: positions ${two}`);
+    const attending = { rotate: axial, queryPositions: space, keyPositions: space };
+    expect(message(() => posenc.attention(x, x, x, attending))).toBe(`attention: queryPositions ${two}`);
+    // No such option: nothing to name.
+    expect(message(() => posenc.encode(sinusoidal({ dim: 4 }), plane))).toContain("of one axis for this scheme, got");
+    expect(message(() => posenc.encode(posenc.sinusoidal2d({ dim: 8 }), space))).toContain("of 2 for this scheme, got");
+    const apart = message(() => posenc.bias(alibi({ heads: 2 }), { queries: plane, keys: plane }));
+    expect(apart).not.toContain("option axes");
+  });
+
+  it("messages tell an array outside its buffer from one that was taken away", () => {
+    const given = (call: () => unknown): string => refused(call).given;
+    for (const call of [
+      (data: Float32Array): unknown => posenc.similarity({ data, shape: [4, 4] }),
+      (data: Float32Array): unknown => posenc.rotate({ data, shape: [4, 4] }, rope({ dim: 4 })),
+      (data: Float32Array): unknown => tensor(data, [4, 4]),
+      (data: Float32Array): unknown => posenc.encode(sinusoidal({ dim: 4 }), 4, { out: data }),
+      (data: Float32Array): unknown => posenc.encode(sinusoidal({ dim: 4 }), data),
+    ]) {
+      expect(given(() => call(shrunk()))).toBe("an array outside its buffer, which has shrunk");
+      expect(given(() => call(detached(new Float32Array(16))))).toBe("a detached array");
+    }
+    // A view that follows its buffer's length keeps some elements.
+    const buffer = resizable();
+    const rows = new posenc.Tensor(new Float32Array(buffer), [4, 4], "float32");
+    buffer.resize(32);
+    const error = refused(() => posenc.similarity(rows));
+    expect([error.code, error.argument, error.given]).toEqual(["detached", "table", "8 in a buffer that was resized"]);
+    expect(error.allowed).toBe("a tensor whose buffer keeps its 16 elements");
+  });
+
+  it("messages of a function that another serves are of the one called, and its own arguments", () => {
+    const s4 = sinusoidal({ dim: 4 });
+    const far = 2 ** 53;
+    const calls: readonly (readonly [string, string, () => unknown])[] = [
+      ["bilinear", "queries", () => posenc.bilinear(s4, [1, 1, 1, 1], { queries: [2 * far], keys: [0] })],
+      ["bilinear", "keys", () => posenc.bilinear(s4, [1, 1, 1, 1], { queries: [0], keys: [2 * far] })],
+      ["permutationGap", "x", () => posenc.permutationGap([[NaN, 1]], [0])],
+      ["permutationGap", "softcap", () => posenc.permutationGap([[1, 1]], [0], { softcap: -1 })],
+      ["permutationGap", "bias", () => posenc.permutationGap([[1, 1]], [0], { bias: alibi({ heads: 2 }) })],
+      ["shiftMatrix", "k", () => posenc.shiftMatrix(s4, 2 * far)],
+      ["shiftMatrix", "k", () => posenc.shiftMatrix(rope({ dim: 4 }), 2 * far)],
+      ["translationGap", "shift", () => posenc.translationGap(s4, { shift: 2 * far })],
+      ["translationGap", "shift", () => posenc.translationGap(rope({ dim: 4 }), { shift: 2 * far })],
+      ["translationGap", "shift", () => posenc.translationGap(alibi({ heads: 1 }), { shift: 2 * far })],
+      ["translationGap", "shift", () => posenc.translationGap(shaw({ dim: 4, clip: 2 }), { shift: 2 * far })],
+      ["closestPair", "length", () => posenc.closestPair(posenc.learned({ length: 4, dim: 2 }), { length: 9 })],
+      ["layoutCheck", "x", () => posenc.layoutCheck([[1, 2]], [[1, 2]], rope({ dim: 4 }))],
+    ];
+    for (const [subject, argument, call] of calls) {
+      const error = refused(call);
+      const who = subject === "closestPair" ? [subject, "learned"] : [subject];
+      expect(who, error.message).toContain(error.subject);
+      if (error.subject === subject) expect(error.argument, error.message).toBe(argument);
+      expect(error.message.startsWith(`${error.subject}: ${error.argument} `), error.message).toBe(true);
+    }
   });
 
   // Where the words of the core or a size of two arguments speak of an argument by another name.

@@ -74,9 +74,9 @@ export function attentionGradient(
   if (dtype !== "float32" && dtype !== "float64") {
     refuse("unknown-choice", kSubject, "dtype", '"float32" or "float64"', dtype);
   }
-  const shapes = readOperands(q, k, v, "float64");
+  const shapes = readOperands(kSubject, q, k, v, "float64");
   const { leading, batch, heads, kvHeads, queries, keys, width, valueWidth } = shapes;
-  const asked = readAsked(given, shapes, "float64");
+  const asked = readAsked(kSubject, given, shapes, "float64");
   const outShape = [...leading, queries, valueWidth];
   const upstream = readNumbers(kSubject, "dOut", dOut);
   const fits = upstream.shaped

@@ -5,6 +5,7 @@ import { printedShape, refuse, verbatim } from "../error.js";
 import { readNoOptions, readOptions } from "../options.js";
 import type { PositionsLike } from "../positions.js";
 import { type EmbedScheme, readScheme } from "../scheme.js";
+import { served } from "../served.js";
 import { Tensor, type TensorLike, allowedSize, asFloat64, readNumbers } from "../tensor.js";
 import { readTable } from "./table.js";
 import { readLine } from "./turned-pairs.js";
@@ -68,8 +69,10 @@ export function bilinear(scheme: EmbedScheme, h: TensorLike, options: BilinearOp
   const n = readLine(subject, "keys", given.keys);
   const shape = [m.length, n.length];
   const count = allowedSize(subject, "queries x keys", [...shape, 4], 8) / 4;
-  const rows = encode(scheme, m, { dtype: "float64" }).data;
-  const others = encode(scheme, n, { dtype: "float64" }).data;
+  const [rows, others] = ([m, n] as const).map((positions, side) => {
+    const names = { positions: side === 0 ? "queries" : "keys" };
+    return served(subject, names, () => encode(scheme, positions, { dtype: "float64" }).data);
+  }) as [Float64Array, Float64Array];
   const frame = analysisFrame(subject);
   const names = ["value", "relative", "absolute", "rest"] as const;
   const places = names.map(() => frame.output(count * 8));

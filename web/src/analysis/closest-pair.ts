@@ -2,11 +2,12 @@
 import { analysisFrame } from "../analysis-part.js";
 import { encode } from "../embed.js";
 import { refuse } from "../error.js";
-import { frequencies } from "../frequencies.js";
+import { frequenciesFor } from "../frequencies.js";
 import { readFinite, readOptions, readWhole } from "../options.js";
 import { arange } from "../positions.js";
 import { type EmbedScheme, type RotateScheme, readScheme } from "../scheme.js";
 import { sinusoidal } from "../schemes.gen.js";
+import { served } from "../served.js";
 import { type TensorLike, allowedSize } from "../tensor.js";
 import { type Rows, readTable } from "./table.js";
 
@@ -42,14 +43,15 @@ function readTarget(subject: string, target: unknown, wanted: unknown): Target {
   const length = readWhole(subject, "length", wanted, allowed);
   if (length < 2) refuse("out-of-range", subject, "length", allowed, length);
   if (descriptor.slot === "rotate") {
-    const { inverse } = frequencies(target as unknown as RotateScheme, { length });
+    const { inverse } = frequenciesFor(subject, target, { length });
     return { uniform: sinusoidal({ dim: 2 * inverse.length, frequencies: [...inverse] }), length };
   }
   const scheme = target as unknown as EmbedScheme & { dim: number; oddDim: string; padIndex: number | null };
   const whole = descriptor.name === "sinusoidal" && scheme.padIndex === null;
   if (whole && (scheme.dim % 2 === 0 || scheme.oddDim === "pad")) return { uniform: scheme, length };
   allowedSize(subject, "length x dim", [length, 1], 8);
-  return { table: readTable(subject, "scheme", encode(scheme, length, { dtype: "float64" })) };
+  const names = { positions: "length" };
+  return { table: readTable(subject, "scheme", served(subject, names, () => encode(scheme, length, { dtype: "float64" }))) };
 }
 
 // |p(k) - p(0)| for k = 1 … length - 1, a chunk at a time.

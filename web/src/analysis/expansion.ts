@@ -5,6 +5,7 @@ import { printedShape, refuse, verbatim } from "../error.js";
 import { readOptions, readSeed, readWhole } from "../options.js";
 import { type EmbedScheme, readScheme } from "../scheme.js";
 import { sinusoidal } from "../schemes.gen.js";
+import { served } from "../served.js";
 import { Tensor, type TensorLike, asFloat64, readNumbers } from "../tensor.js";
 
 /** Options of {@link taylor}. */
@@ -62,7 +63,7 @@ export function taylor(options: TaylorOptions): Taylor {
   if (spec.width !== dim) {
     refuse("shape-mismatch", subject, "scheme", `of width ${dim}`, verbatim(`width ${spec.width}`));
   }
-  const rows = encode(scheme, [m, n], { dtype: "float64" });
+  const rows = served(subject, {}, () => encode(scheme, [m, n], { dtype: "float64" }));
   const count = scales.data.length;
   const frame = analysisFrame(subject);
   const terms = frame.output(count * 6 * 8);

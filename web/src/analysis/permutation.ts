@@ -5,6 +5,7 @@ import { embed as embedded } from "../embed.js";
 import { refuse, verbatim, printedShape } from "../error.js";
 import { kLimit, readChoice, readOptions, readWhole } from "../options.js";
 import { type EmbedScheme, readScheme } from "../scheme.js";
+import { served } from "../served.js";
 import { Tensor, type TensorLike, asFloat32, product, readArray, readNumbers } from "../tensor.js";
 
 /** Options of {@link permutationGap}: attention's own, and two more. */
@@ -75,10 +76,13 @@ export function permutationGap(
   }
   const [here, there] = [straight, permuted].map((rows) => {
     const bare = new Tensor(rows, read.shape, "float32");
-    const tokensIn = embed === undefined ? bare : embedded(bare, embed);
-    if (!sorted) return Float64Array.from(attention(tokensIn, tokensIn, tokensIn, rest).out.data);
-    const { trace } = attention(tokensIn, tokensIn, tokensIn, { ...rest, trace: true });
-    return sortedAttention(subject, trace!.scores.data, tokensIn.data, batch, tokens, width);
+    const names = { q: "x", k: "x", v: "x", scheme: "embed", positions: "x" };
+    return served(subject, names, () => {
+      const tokensIn = embed === undefined ? bare : embedded(bare, embed);
+      if (!sorted) return Float64Array.from(attention(tokensIn, tokensIn, tokensIn, rest).out.data);
+      const { trace } = attention(tokensIn, tokensIn, tokensIn, { ...rest, trace: true });
+      return sortedAttention(subject, trace!.scores.data, tokensIn.data, batch, tokens, width);
+    });
   }) as [Float64Array, Float64Array];
   const frame = analysisFrame(subject);
   frame.run("permutation_gap", {

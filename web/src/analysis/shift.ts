@@ -11,6 +11,7 @@ import { type PositionsLike, arange } from "../positions.js";
 import { randomNormal } from "../random.js";
 import { rotate } from "../rotate.js";
 import { type AnyScheme, type EmbedScheme, type RotateScheme, readScheme } from "../scheme.js";
+import { served } from "../served.js";
 import { Tensor } from "../tensor.js";
 import { readLine } from "./turned-pairs.js";
 
@@ -55,6 +56,7 @@ function readTurning(subject: string, scheme: unknown): Turning {
 
 // The sines and cosines of omega_i k for each k, as exact as the scheme's own tables: (offsets, pairs).
 function turnedBy(
+  subject: string,
   turning: Turning,
   offsets: Float64Array,
   length: number | undefined,
@@ -67,14 +69,14 @@ function turnedBy(
   let rows: Float64Array;
   if (scheme.slot === "embed") {
     const unit = { ...json, layout: "interleaved", order: "cos-sin", scale: 1, padIndex: null };
-    rows = encode(fromJSON(unit) as EmbedScheme, offsets, { dtype: "float64" }).data;
+    const turn = fromJSON(unit) as EmbedScheme;
+    rows = served(subject, { positions: "k" }, () => encode(turn, offsets, { dtype: "float64" }).data);
   } else {
     const first = new Float64Array(count * width).map((_, n) => ((n % width) % 2 === 0 ? 1 : 0));
     const turn = fromJSON({ ...json, layout: "interleaved" }) as RotateScheme;
-    rows = rotate(new Tensor(first, [count, width], "float64"), turn, {
-      positions: offsets,
-      ...(length === undefined ? {} : { length }),
-    }).data;
+    const options = { positions: offsets, ...(length === undefined ? {} : { length }) };
+    const ones = new Tensor(first, [count, width], "float64");
+    rows = served(subject, { positions: "k", x: "k" }, () => rotate(ones, turn, options).data);
   }
   for (let t = 0; t < count; t++) {
     for (let i = 0; i < pairs; i++) {
@@ -110,7 +112,7 @@ function factorOf({ scheme }: Turning, length: number | undefined): number {
 }
 
 function matrixOf(subject: string, turning: Turning, k: number, length: number | undefined): Tensor<"float64"> {
-  const { sine, cosine } = turnedBy(turning, Float64Array.of(k), length);
+  const { sine, cosine } = turnedBy(subject, turning, Float64Array.of(k), length);
   const { width, pairs } = turning;
   const factor = factorOf(turning, length);
   const frame = analysisFrame(subject);
@@ -183,7 +185,7 @@ export function shiftError(
       if (rest === 0) moved.set(padded.subarray(n * width, (n + 1) * width), n * width);
     });
   }
-  const { sine, cosine } = turnedBy(turning, rests, length);
+  const { sine, cosine } = turnedBy(subject, turning, rests, length);
   const frame = analysisFrame(subject);
   const out = frame.output(count * 8);
   frame.run("shift_error", {
@@ -270,8 +272,11 @@ export function translationGap(scheme: AnyScheme, options?: TranslationGapOption
       }
     }
   };
-  const expected = scores(0);
-  const found = scores(shift);
+  const names = { positions: "shift", queries: "shift", keys: "shift", queryPositions: "shift", keyPositions: "shift" };
+  const [expected, found] = [0, shift].map((first) => served(subject, names, () => scores(first))) as [
+    Float64Array,
+    Float64Array,
+  ];
   const count = expected.length;
   const frame = analysisFrame(subject);
   frame.run("largest_difference", {

@@ -1,7 +1,7 @@
 // Schemes by name. A config names its scheme only when it is read, so the catalogue is asked then.
 import { PosencError, refusal } from "../error.js";
+import { outlineOf } from "../outline.js";
 import { type BiasScheme, type EmbedScheme, type RelateScheme, type RotateScheme, makeScheme } from "../scheme.js";
-import { outlines } from "../schemes.gen.js";
 import { kSubject } from "./keys.js";
 
 interface BySlot {
@@ -17,7 +17,7 @@ export function make<S extends keyof BySlot>(
   name: string,
   options: Readonly<Record<string, unknown>>,
 ): BySlot[S] {
-  const descriptor = outlines.find((scheme) => scheme.slot === slot && scheme.name === name);
+  const descriptor = outlineOf(slot, name);
   if (descriptor === undefined) {
     throw refusal(
       {

@@ -100,8 +100,8 @@ function cut([q, k, v, options]: readonly unknown[], plan: Plan): Blocks | undef
   const target = readTarget(given.out, given.dtype === "float64", rows * queries * valueWidth);
   const call = { query, key, value, rank, given, mask, target };
 
-  const causal = readCausal(given.causal) !== false;
-  const places = readPlaces(given, queries, keys, readCausal(given.causal));
+  const causal = readCausal("attention", given.causal) !== false;
+  const places = readPlaces("attention", given, queries, keys, readCausal("attention", given.causal));
   const { query: queryPlaces, key: keyPlaces, keyOrder } = places;
   // Where positions have several axes the index counts, which a block of queries would count from its own start.
   const indexed = queryPlaces.axes > 1 ? Float64Array.from({ length: queries }, (_, i) => i) : undefined;
@@ -111,7 +111,7 @@ function cut([q, k, v, options]: readonly unknown[], plan: Plan): Blocks | undef
     keyOrder ?? (keyPlaces.axes > 1 ? undefined : keyPlaces.data),
     keys,
     causal,
-    readWindow(given.window, causal),
+    readWindow("attention", given.window, causal),
     typeof given.prefixLength === "number" ? given.prefixLength : 0,
   );
   const work = perPair * seen[queries]!;
