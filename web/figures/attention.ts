@@ -8,7 +8,6 @@ import {
   encode,
   entropy,
   fromJSON,
-  outlines,
   Tensor,
   tensor,
   type AnyScheme,
