@@ -41,9 +41,10 @@ async function told(target) {
   const [{ liveText, liveRows }, { numbersOf }, { questions }] = await Promise.all(
     ["live.ts", "numbers.ts", "questions.ts"].map(module),
   );
-  const api = await import(pathToFileURL(join(kRoot, "dist/index.js")).href);
+  const built = (file) => import(pathToFileURL(join(kRoot, "dist", file)).href);
+  const [api, { figures }] = await Promise.all(["index.js", "render.js"].map(built));
   await api.ready();
-  return { api, liveText, liveRows, numbersOf, questions };
+  return { api, figures, liveText, liveRows, numbersOf, questions };
 }
 
 // ---------------------------------------------------------------- what HTML leaves to the build
@@ -128,6 +129,36 @@ function withQuestions(html, { questions }) {
   });
 }
 
+// The gallery's sections, from what the figures say of themselves.
+function withFigures(html, { figures }) {
+  return html.replace("<figures></figures>", () => {
+    const list = figures.map(({ name }) => `<li><a href="#${name}">${name}</a></li>`);
+    const sections = figures.map(({ name, attributes }) => {
+      const rows = Object.entries(attributes).map(([attribute, text]) => {
+        const kebab = attribute.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+        return `<tr><th scope="row"><code>${kebab}</code></th><td>${escaped(text)}</td></tr>`;
+      });
+      const snippet = (label, id) =>
+        `<div class="snippet"><h3 id="${id}-${name}">${label}</h3> <button type="button" class="copy" aria-describedby="${id}-${name}">copy</button>\n` +
+        `<pre tabindex="0" role="region" aria-labelledby="${id}-${name}"></pre></div>`;
+      return [
+        `<section id="${name}" data-figure="${name}" aria-labelledby="h-${name}">`,
+        `<h2 id="h-${name}"><code>&lt;posenc-${name}&gt;</code></h2>`,
+        `<posenc-${name} class="wide"><p>Drawn where scripts run.</p></posenc-${name}>`,
+        snippet("In a page", "page"),
+        snippet("In a frame", "frame"),
+        `<p class="tool"><a class="alone" href="embed.html?fig=${name}">${name} alone</a></p>`,
+        `<details class="attributes"><summary>attributes</summary>`,
+        `<table><caption class="away">Attributes of posenc-${name}</caption>`,
+        `<thead><tr><th scope="col">attribute</th><th scope="col">what it does</th></tr></thead>`,
+        `<tbody>\n${rows.join("\n")}\n</tbody></table></details>`,
+        `</section>`,
+      ].join("\n");
+    });
+    return `<nav class="list" aria-label="Figures">\n<ul>\n${list.join("\n")}\n</ul>\n</nav>\n${sections.join("\n")}`;
+  });
+}
+
 // ---------------------------------------------------------------- the folder
 
 function filesUnder(path) {
@@ -157,7 +188,8 @@ export async function makePages({ version, target }) {
     for (const [, script] of html.matchAll(/<script src="([\w-]+)\.js"/g)) {
       if (existsSync(join(kFrom, `${script}.ts`))) scripts.add(script);
     }
-    writeFileSync(to, await withFormulas(withQuestions(withNumbers(html, facts), facts), classes));
+    const filled = withFigures(withQuestions(withNumbers(html, facts), facts), facts);
+    writeFileSync(to, await withFormulas(filled, classes));
   }
   const rules = Array.from(classes, ([style, name]) => `.${name} { ${style} }\n`).join("");
   appendFileSync(join(kPages, "site.css"), rules);

@@ -1,0 +1,311 @@
+// The playground: one scheme in every figure that can draw it. What is shown comes from a choice, from a model's
+// config.json or from a table in a file; the part of the address behind # holds it, and is checked like any other input.
+import type { FigureElement } from "../figures/element.js";
+import { allFields, attributeName, type Field, type Figure } from "../figures/figure.js";
+import { copyText } from "../figures/take-away.js";
+import type * as Config from "../src/config.js";
+import type * as Files from "../src/files.js";
+import type { AnyScheme, Tensor } from "../src/core.js";
+import type { Api } from "./live.js";
+import type { Values } from "./questions.js";
+import { fail, followTheme, keepOffline } from "./shell.js";
+
+declare const posenc: Api & typeof Config & typeof Files & { readonly figures: readonly Figure[] };
+
+// A config beyond this is no config; addresses beyond the other do not travel.
+const kMostConfig = 200_000;
+const kMostAddress = 8_000;
+const kMostSettings = 64;
+// Tables that a first layer adds: GPT-2's wpe, BERT's position_embeddings, ViT's pos_embed.
+const kPositional = /wpe|pos(ition)?[._]?(al)?[._]?(emb|enc|bias|table)|embed_positions/i;
+const kMostRows = 8192;
+
+/** What the figures show. */
+interface Shown {
+  /** By slot where a model has several. */
+  schemes: readonly AnyScheme[];
+  /** Settings that the figures are given, by the names of their fields. */
+  values: Values;
+  /** The scheme is made of more than settings (a table, lists), and the figures get it as it is. */
+  given: boolean;
+  /** The model's config, for the figure that reads it. */
+  config?: string;
+  /** A table for figures that take one by itself. */
+  table?: { table: Tensor; name: string };
+  title: string;
+  notes: readonly string[];
+  /** What stands behind #; undefined where it would not fit there. */
+  address?: URLSearchParams;
+}
+
+const element = <T extends HTMLElement>(id: string): T => document.getElementById(id) as T;
+const chooser = element<HTMLSelectElement>("scheme");
+const place = element("figures");
+const told = element("told");
+let shown: Shown | undefined;
+
+/** The figures that have this scheme to choose from. */
+function fitting(name: string): readonly Figure[] {
+  const offers = (field: Field): boolean =>
+    field.name === "scheme" && field.kind === "choice" && field.choices.some(({ value }) => value === name);
+  return posenc.figures.filter((figure) => allFields(figure, {}).some(offers));
+}
+
+function show(next: Shown): void {
+  shown = next;
+  told.textContent = next.title;
+  element("notes").replaceChildren(
+    ...next.notes.map((note) => Object.assign(document.createElement("li"), { textContent: note })),
+  );
+  sayAddress();
+  const figures: FigureElement[] = [];
+  const add = (name: string, values: Values, data?: unknown): void => {
+    const figure = document.createElement(`posenc-${name}`) as FigureElement;
+    figure.className = "wide";
+    for (const [key, value] of Object.entries(values)) {
+      if (value !== undefined) figure.setAttribute(attributeName(key), String(value));
+    }
+    if (data !== undefined) figure.data = data;
+    figures.push(figure);
+  };
+  if (next.config !== undefined && posenc.figures.some(({ name }) => name === "config"))
+    add("config", { config: next.config });
+  for (const scheme of next.schemes) {
+    for (const figure of fitting(scheme.name)) {
+      const values = next.given ? { scheme: scheme.name } : next.values;
+      const tables = figure.files?.accept.includes(".npy") === true;
+      if (next.table && tables) add(figure.name, {}, next.table);
+      else if (!next.given || tables === false) add(figure.name, values, next.given ? scheme : undefined);
+    }
+  }
+  place.replaceChildren(...figures);
+}
+
+// A setting of the scheme that the reader changes in one figure is the others' too.
+function spread({ target }: Event): void {
+  const from = target as FigureElement;
+  const scheme = shown?.schemes[0];
+  if (!shown || shown.given || !scheme || !from.localName.startsWith("posenc-")) return;
+  const changed = from.value as Values;
+  if (changed.scheme !== scheme.name) {
+    if (typeof changed.scheme === "string") choose(changed.scheme);
+    return;
+  }
+  const params = posenc.schemes.find(({ name }) => name === scheme.name)?.params ?? [];
+  const values: Record<string, string | number | boolean> = { scheme: scheme.name };
+  for (const { name, default: usual } of params) {
+    const value = changed[name];
+    if (value !== undefined && value !== usual) values[name] = value;
+    if (value === undefined) continue;
+    for (const figure of place.children) {
+      if (figure === from || (figure as FigureElement).value[name] === value) continue;
+      if (name in (figure as FigureElement).value) figure.setAttribute(attributeName(name), String(value));
+    }
+  }
+  shown = { ...shown, values, address: addressOf(values) };
+  sayAddress();
+}
+
+// ---------------------------------------------------------------- a scheme by name
+
+function choose(name: string, values: Values = {}): void {
+  const known = posenc.schemes.find((scheme) => scheme.name === name);
+  if (!known) throw new RangeError(`There is no scheme “${name.slice(0, 40)}”.`);
+  chooser.value = name;
+  const own: Values = { ...values, scheme: name };
+  element<HTMLTextAreaElement>("config").value = "";
+  const { title, slot, summary } = known;
+  show({
+    // The figures make the scheme from the values, and say in their boxes what does not fit.
+    schemes: [{ slot, name } as AnyScheme],
+    values: own,
+    given: false,
+    title: `${title} (${slot}): ${summary}`,
+    notes: [],
+    address: addressOf(own),
+  });
+}
+
+function addressOf(values: Values): URLSearchParams {
+  return new URLSearchParams(Object.entries(values).map(([name, value]) => [name, String(value)]));
+}
+
+// ---------------------------------------------------------------- a model's config
+
+function readConfig(text: string): void {
+  if (text.length > kMostConfig) throw new RangeError(`A config has at most ${kMostConfig} letters.`);
+  let config: unknown;
+  try {
+    config = JSON.parse(text);
+  } catch (error) {
+    throw new TypeError(`This is no JSON: ${error instanceof Error ? error.message : String(error)}`);
+  }
+  chooser.value = "";
+  const model = posenc.fromConfig(config as object);
+  const { embed, rotate, bias, relate } = model;
+  const schemes = [embed, rotate, bias, relate].flat().filter((scheme): scheme is AnyScheme => scheme !== undefined);
+  const address = new URLSearchParams({ config: JSON.stringify(config) });
+  show({
+    schemes,
+    values: {},
+    given: true,
+    config: text,
+    title:
+      schemes.length === 0
+        ? `${model.model}: no scheme at all.`
+        : `${model.model}: ${schemes.map((scheme) => `${scheme.name} (${scheme.slot})`).join(", ")}`,
+    notes: model.notes,
+    ...(address.toString().length <= kMostAddress ? { address } : {}),
+  });
+}
+
+// ---------------------------------------------------------------- a table
+
+function showTable(table: Tensor, name: string): void {
+  let { shape } = table;
+  // Leading axes of one entry are batches.
+  while (shape.length > 2 && shape[0] === 1) shape = shape.slice(1);
+  if (shape.length !== 2) throw new RangeError(`${name} is no table: its shape is [${table.shape.join(", ")}].`);
+  const [rows = 0, columns = 0] = shape;
+  if (rows > kMostRows) throw new RangeError(`${name} has ${rows} rows; the figures draw at most ${kMostRows}.`);
+  const flat = posenc.tensor(table.data, [...shape]);
+  chooser.value = "";
+  element<HTMLTextAreaElement>("config").value = "";
+  show({
+    schemes: [posenc.learned({ table: flat })],
+    values: {},
+    given: true,
+    table: { table: flat, name },
+    title: `${name}: ${rows} positions, ${columns} dimensions, as a learned table.`,
+    notes: [],
+  });
+}
+
+async function readFile(file: File): Promise<void> {
+  const line = element("tensor-line");
+  line.hidden = true;
+  if (/\.json$/i.test(file.name)) {
+    if (file.size > 4 * kMostConfig) throw new RangeError(`${file.name} is too long for a config.`);
+    const text = await file.text();
+    element<HTMLTextAreaElement>("config").value = text;
+    readConfig(text);
+  } else if (/\.npy$/i.test(file.name)) showTable(await posenc.readNpy(file), file.name);
+  else if (/\.safetensors$/i.test(file.name)) await readTensors(file, line);
+  else throw new TypeError(`${file.name}: a file is a config.json, a .npy or a .safetensors.`);
+}
+
+async function readTensors(file: File, line: HTMLElement): Promise<void> {
+  const { tensors } = await posenc.safetensorsHeader(file);
+  const size = (shape: readonly number[]): number => shape.reduce((most, n) => most * n, 1);
+  const tables = Object.entries(tensors).filter(
+    ([, { shape }]) => shape.filter((length) => length > 1).length === 2 && size(shape) <= 2 ** 25,
+  );
+  if (tables.length === 0) throw new RangeError(`${file.name} holds no table that the figures could draw.`);
+  const select = element<HTMLSelectElement>("tensor");
+  select.replaceChildren(...tables.map(([name]) => new Option(name, name)));
+  line.hidden = tables.length < 2;
+  const read = async (name: string): Promise<void> => {
+    const { [name]: table } = await posenc.readSafetensors(file, { names: [name] });
+    showTable(table as Tensor, `${file.name}, ${name}`);
+  };
+  select.onchange = () => void attempt(() => read(select.value));
+  select.value = (tables.find(([name]) => kPositional.test(name)) ?? tables[0]!)[0];
+  await read(select.value);
+}
+
+// ---------------------------------------------------------------- the address
+
+function sayAddress(): void {
+  const link = element<HTMLAnchorElement>("permalink");
+  const address = shown?.address;
+  link.hidden = element("copy").hidden = !address;
+  if (!address) return;
+  link.href = `#${address}`;
+}
+
+/** From what stands behind #, which anybody may have written. */
+function fromAddress(): void {
+  const given = new URLSearchParams(location.hash.slice(1, kMostAddress + 1));
+  const config = given.get("config");
+  if (config !== null) {
+    element<HTMLTextAreaElement>("config").value = config;
+    readConfig(config);
+    return;
+  }
+  const values: Record<string, string> = {};
+  for (const [name, value] of [...given].slice(0, kMostSettings)) {
+    if (/^[a-z][\w.]{0,39}$/i.test(name) && value.length <= 400) values[name] = value;
+  }
+  const { scheme = "rope", ...rest } = values;
+  const params = new Set(posenc.schemes.find(({ name }) => name === scheme)?.params.map(({ name }) => name));
+  choose(scheme, Object.fromEntries(Object.entries(rest).filter(([name]) => params.has(name))));
+}
+
+// ---------------------------------------------------------------- the reader
+
+async function attempt(work: () => void | Promise<void>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    shown = undefined;
+    told.textContent = error instanceof Error ? error.message : String(error);
+    element("notes").replaceChildren();
+    place.replaceChildren();
+    sayAddress();
+  }
+}
+
+function listen(): void {
+  chooser.append(Object.assign(new Option("what is given below", ""), { hidden: true }));
+  for (const slot of ["embed", "rotate", "bias", "relate"] as const) {
+    const group = document.createElement("optgroup");
+    group.label = slot;
+    for (const scheme of posenc.schemes.filter((one) => one.slot === slot))
+      group.append(new Option(scheme.title, scheme.name));
+    chooser.append(group);
+  }
+  element("settings").addEventListener("submit", (event) => event.preventDefault());
+  chooser.addEventListener("change", () => void attempt(() => choose(chooser.value)));
+  const config = element<HTMLTextAreaElement>("config");
+  config.addEventListener("input", () => {
+    if (config.value.trim() !== "") void attempt(() => readConfig(config.value));
+  });
+  const file = element<HTMLInputElement>("file");
+  file.addEventListener("change", () => {
+    const [chosen] = file.files ?? [];
+    if (chosen) void attempt(() => readFile(chosen));
+  });
+  addEventListener("dragover", (event) => {
+    if (event.dataTransfer?.types.includes("Files")) event.preventDefault();
+  });
+  addEventListener("drop", (event) => {
+    const [dropped] = event.dataTransfer?.files ?? [];
+    // A figure that takes files by itself has taken this one.
+    if (!dropped || event.defaultPrevented) return;
+    event.preventDefault();
+    void attempt(() => readFile(dropped));
+  });
+  place.addEventListener("change", spread);
+  addEventListener("hashchange", () => void attempt(fromAddress));
+  const copy = element("copy");
+  copy.addEventListener("click", () => {
+    void copyText(element<HTMLAnchorElement>("permalink").href).then((copied) => {
+      copy.textContent = copied ? "copied" : "not copied";
+      setTimeout(() => (copy.textContent = "copy"), 2000);
+    });
+  });
+}
+
+async function start(): Promise<void> {
+  followTheme();
+  keepOffline();
+  try {
+    await posenc.ready();
+    listen();
+    await attempt(fromAddress);
+  } catch (error) {
+    fail(error);
+  }
+}
+
+void start();
