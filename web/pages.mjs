@@ -139,8 +139,9 @@ function withFigures(html, { figures }) {
         return `<tr><th scope="row"><code>${kebab}</code></th><td>${escaped(text)}</td></tr>`;
       });
       const snippet = (label, id) =>
-        `<div class="snippet"><h3 id="${id}-${name}">${label}</h3> <button type="button" class="copy" aria-describedby="${id}-${name}">copy</button>\n` +
-        `<pre tabindex="0" role="region" aria-labelledby="${id}-${name}"></pre></div>`;
+        `<div class="snippet"><h3 id="${id}-${name}">${label}</h3> ` +
+        `<button type="button" class="copy" aria-describedby="${id}-${name}">copy</button>\n` +
+        `<pre tabindex="0" role="region" aria-label="${label}: posenc-${name}"></pre></div>`;
       return [
         `<section id="${name}" data-figure="${name}" aria-labelledby="h-${name}">`,
         `<h2 id="h-${name}"><code>&lt;posenc-${name}&gt;</code></h2>`,

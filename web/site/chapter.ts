@@ -90,8 +90,10 @@ function askQuestions(): void {
     };
     figure.addEventListener("input", answered);
     figure.addEventListener("change", answered);
-    // From the question to its figure without a mouse.
-    place.querySelector("a")?.addEventListener("click", () => {
+    // From the question to its figure without a mouse: the keyboard is to go where the eye goes.
+    place.querySelector("a")?.addEventListener("click", (event) => {
+      event.preventDefault();
+      figure.scrollIntoView({ block: "start" });
       figure.shadowRoot?.querySelector<HTMLElement>("[part~=drawing]")?.focus({ preventScroll: true });
     });
   }

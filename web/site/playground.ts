@@ -1,7 +1,7 @@
 // The playground: one scheme in every figure that can draw it. What is shown comes from a choice, from a model's
-// config.json or from a table in a file; the part of the address behind # holds it, and is checked like any other input.
+// config.json or from a table in a file; the part of the address behind # holds it, and is checked like any input.
 import type { FigureElement } from "../figures/element.js";
-import { allFields, attributeName, type Field, type Figure } from "../figures/figure.js";
+import { allFields, attributeName, completeValues, type Field, type Figure } from "../figures/figure.js";
 import { copyText } from "../figures/take-away.js";
 import type * as Config from "../src/config.js";
 import type * as Files from "../src/files.js";
@@ -48,7 +48,7 @@ let shown: Shown | undefined;
 function fitting(name: string): readonly Figure[] {
   const offers = (field: Field): boolean =>
     field.name === "scheme" && field.kind === "choice" && field.choices.some(({ value }) => value === name);
-  return posenc.figures.filter((figure) => allFields(figure, {}).some(offers));
+  return posenc.figures.filter((figure) => allFields(figure, completeValues(figure, () => undefined)).some(offers));
 }
 
 function show(next: Shown): void {
@@ -72,10 +72,12 @@ function show(next: Shown): void {
     add("config", { config: next.config });
   for (const scheme of next.schemes) {
     for (const figure of fitting(scheme.name)) {
-      const values = next.given ? { scheme: scheme.name } : next.values;
       const tables = figure.files?.accept.includes(".npy") === true;
+      // A table ends where it ends.
+      const rows = next.table && "positions" in figure.attributes ? { positions: next.table.table.shape[0] } : {};
       if (next.table && tables) add(figure.name, {}, next.table);
-      else if (!next.given || tables === false) add(figure.name, values, next.given ? scheme : undefined);
+      else if (next.given) add(figure.name, { scheme: scheme.name, ...rows }, scheme);
+      else add(figure.name, next.values);
     }
   }
   place.replaceChildren(...figures);

@@ -49,6 +49,45 @@ export const questions: readonly Question[] = [
     },
   },
   {
+    name: "clocks",
+    figure: "fig-spectrum",
+    text:
+      "Half of these clocks never complete a turn in 512 tokens. Set the context, or the base, so that exactly a " +
+      "quarter of them never do.",
+    holds: (value, api, write) => {
+      const { scheme, dim, base, context } = value;
+      if (scheme !== "sinusoidal" || Number(dim) % 8 !== 0)
+        return missing("This asks for the sinusoidal scheme, with a number of dimensions that is divisible by 8.");
+      const clocks = api.sinusoidal({ dim: Number(dim), base: Number(base) });
+      const { neverTurn, turns } = api.spectrum(clocks, { context: Number(context) });
+      const [still, all] = [neverTurn.length, turns.length];
+      const told = `${write.whole(still)} of ${write.whole(all)} never turn in ${write.whole(Number(context))} tokens`;
+      if (still * 4 > all) return missing(`${told}: too many. A longer text or a smaller base lets more of them turn.`);
+      if (still * 4 < all) return missing(`${told}: too few. A shorter text or a larger base holds more of them back.`);
+      return right(`${told}.`);
+    },
+  },
+  {
+    name: "origin",
+    figure: "fig-decay",
+    text:
+      "In the short range, with frequencies 10000 to the power −t, raise the number of dimensions until the sum " +
+      "stays within 0.05 of the integral at every distance up to 128.",
+    holds: ({ law, dim }, api, write) => {
+      if (law !== "10000^-t") return missing("This asks for the first law of the list.");
+      const powers = { law: "exponential", base: 10000 } as const;
+      const offsets = api.arange(0, 129);
+      const integral = api.oscillatoryIntegral(powers, offsets).data;
+      const sum = api.riemannSum(powers, offsets, { dim: Number(dim) }).data;
+      const gap = sum.reduce((most, value, i) => {
+        const apart = value - integral[i]!;
+        return Math.max(most, apart, -apart);
+      }, 0);
+      const told = `With ${write.whole(Number(dim))} dimensions they are at most ${write.fixed(gap, 3)} apart`;
+      return gap <= 0.05 ? right(`${told}.`) : missing(`${told}: more terms are needed.`);
+    },
+  },
+  {
     name: "turning",
     figure: "fig-rotate",
     text:

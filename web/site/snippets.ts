@@ -9,7 +9,8 @@ export function attributesOf(values: Values, defaults: Values): readonly (readon
     .map(([name, value]) => [attributeName(name), String(value)]);
 }
 
-const quoted = (text: string): string => text.replaceAll("&", "&amp;").replaceAll('"', "&quot;").replaceAll("<", "&lt;");
+const quoted = (text: string): string =>
+  text.replaceAll("&", "&amp;").replaceAll('"', "&quot;").replaceAll("<", "&lt;");
 
 /** `<posenc-embed positions="32"></posenc-embed>`, with the script that it needs. */
 export function elementSnippet(figure: string, attributes: readonly (readonly [string, string])[]): string {

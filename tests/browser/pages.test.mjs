@@ -1,0 +1,409 @@
+// The pages around the chapter, and all of them together: gallery, playground and frames draw and take nothing on
+// trust; every page passes axe, reads without scripts, opens from the unpacked zip, asks nobody for anything, and is there
+// without a network once it has been seen.
+import { mkdtempSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { unzipSync } from "fflate";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { axe, drawAll, fileAddress, inspectFigures, kDist, kSite, launch, open, serveFolder } from "./harness.mjs";
+
+// A page of somebody else's.
+const kOther = `<!doctype html><html lang="en"><meta charset="utf-8"><title>t</title><link rel="icon" href="data:,">`;
+const kPages = ["index.html", "gallery.html", "playground.html", "embed.html?fig=embed"];
+
+let browser;
+let server;
+beforeAll(async () => {
+  browser = await launch();
+  server = await serveFolder(kSite);
+});
+afterAll(async () => {
+  await browser?.close();
+  await server?.close();
+});
+
+const soundly = async (page) => {
+  const figures = await inspectFigures(page);
+  for (const { name, fault, inked } of figures) {
+    expect(fault, name).toBe("");
+    expect(inked, `${name}: share of pixels drawn on`).toBeGreaterThan(0.002);
+  }
+  return figures.map(({ name }) => name);
+};
+
+describe("the gallery", () => {
+  it("shows every figure with its attributes, and the lines that put it elsewhere follow it", async () => {
+    const { page, close, faults } = await open(browser, `${server.address}gallery.html`);
+    await drawAll(page);
+    const names = await page.evaluate(() => posenc.figures.map(({ name }) => name));
+    expect(await soundly(page)).toEqual(names.map((name) => `posenc-${name}`));
+    const told = await page
+      .locator("section[data-figure]")
+      .evaluateAll((list) => list.map((one) => [...one.querySelectorAll("tbody th")].map((cell) => cell.textContent)));
+    const attributes = await page.evaluate(() => posenc.figures.map((figure) => Object.keys(figure.attributes)));
+    const kebab = (name) => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+    expect(told).toEqual(attributes.map((list) => list.map(kebab)));
+
+    const section = page.locator("section[data-figure=bias]");
+    const snippet = () => section.locator("pre").first().innerText();
+    expect(await snippet()).toBe('<script src="posenc.js" defer></script>\n<posenc-bias></posenc-bias>');
+    const head = section.locator("posenc-bias input[type=range]").nth(1);
+    await section.locator("posenc-bias").evaluate((figure) => {
+      figure.value = { heads: 4, causal: true };
+      figure.dispatchEvent(new Event("change", { bubbles: true }));
+    });
+    expect(await snippet()).toContain('<posenc-bias heads="4" causal></posenc-bias>');
+    expect(await head.count()).toBe(1);
+
+    // What is copied does what it shows.
+    const other = await serveFolder(kSite, { extra: { "/other": { body: kOther + (await snippet()) } } });
+    const elsewhere = await open(browser, `${other.address}other`);
+    await drawAll(elsewhere.page);
+    const value = await elsewhere.page.locator("posenc-bias").evaluate((figure) => figure.value);
+    expect(value).toMatchObject({ heads: 4, causal: true });
+    expect([...faults, ...elsewhere.faults]).toEqual([]);
+    await elsewhere.close();
+    await other.close();
+    await close();
+  });
+
+  it("has frames that take the height of their figure", async () => {
+    const gallery = await open(browser, `${server.address}gallery.html`);
+    await drawAll(gallery.page);
+    const frame = await gallery.page.locator("section[data-figure=relate] pre").nth(1).innerText();
+    await gallery.close();
+    const body = kOther + frame;
+    const other = await serveFolder(kSite, { extra: { "/other": { body } } });
+    const { page, close, faults } = await open(browser, `${other.address}other`);
+    await page.waitForFunction(() => {
+      const { height } = document.querySelector("iframe");
+      return height !== "640" && Number(height) > 300;
+    });
+    const inner = page.frames().find((one) => one.url().includes("embed.html"));
+    await drawAll(inner);
+    await page.waitForFunction(() => {
+      const element = document.querySelector("iframe");
+      const root = element.contentDocument.documentElement;
+      return root.querySelector("posenc-relate")?.clientHeight > 300 && root.scrollHeight <= element.clientHeight;
+    });
+    expect(faults).toEqual([]);
+    await close();
+    await other.close();
+  });
+});
+
+describe("embed.html", () => {
+  const say = async (query) => {
+    const { page, close, faults } = await open(browser, `${server.address}embed.html${query}`);
+    await page.waitForFunction(
+      () => !document.querySelector("#failure").hidden || document.querySelector("main > :not(h1, p, noscript)"),
+    );
+    const answer = await page.evaluate(() => ({
+      sentence: document.querySelector("#failure").textContent,
+      figures: [...document.querySelectorAll("*")].filter(({ localName }) => localName.startsWith("posenc-")).length,
+    }));
+    expect(faults).toEqual([]);
+    await close();
+    return answer;
+  };
+
+  it("draws what the address asks for", async () => {
+    const query = "fig=embed&positions=32&dim=16&theme=dark";
+    const { page, close, faults } = await open(browser, `${server.address}embed.html?${query}`);
+    await page.locator("posenc-embed canvas").waitFor();
+    const value = await page.locator("posenc-embed").evaluate(async (figure) => {
+      await figure.drawn;
+      return figure.value;
+    });
+    expect(value).toMatchObject({ positions: 32, dim: 16 });
+    expect(await page.title()).toContain("32 positions");
+    expect(await page.evaluate(() => document.documentElement.dataset.theme)).toBe("dark");
+    expect(faults).toEqual([]);
+    await close();
+  });
+
+  it("refuses what it does not know in a sentence", async () => {
+    expect((await say("")).sentence).toContain("asks for no figure");
+    const nothing = await say("?fig=<img src=x onerror=alert(1)>");
+    expect(nothing).toEqual({ sentence: expect.stringContaining("fig= must be one of"), figures: 0 });
+    for (const query of ["?fig=bias&onclick=alert(1)", "?fig=bias&style=color:red", "?fig=bias&__proto__=1"]) {
+      const { sentence, figures } = await say(query);
+      expect(sentence, query).not.toBe("");
+      expect(figures, query).toBe(0);
+    }
+    expect((await say(`?fig=addition&sentence=${"a".repeat(5000)}`)).sentence).toContain("longer than");
+  });
+});
+
+describe("the playground", () => {
+  it("shows every scheme in every figure that has it", async () => {
+    const { page, close, faults, late } = await open(browser, `${server.address}playground.html`);
+    const schemes = await page.evaluate(() => posenc.schemes.map(({ name, slot }) => ({ name, slot })));
+    let attended = 0;
+    for (const { name, slot } of schemes) {
+      await page.evaluate((scheme) => {
+        const select = document.querySelector("#scheme");
+        select.value = scheme;
+        select.dispatchEvent(new Event("change"));
+      }, name);
+      await drawAll(page);
+      const figures = await soundly(page);
+      expect(figures, name).toContain(`posenc-${slot}`);
+      if (figures.includes("posenc-attention")) attended += 1;
+    }
+    // Tokens of a sentence stand on one axis, which is not every scheme's.
+    expect(attended).toBeGreaterThan(schemes.length / 2);
+    expect(faults).toEqual([]);
+    expect(late).toEqual([]);
+    await close();
+  });
+
+  it("keeps a setting in all figures and in the address", async () => {
+    const { page, close, faults } = await open(browser, `${server.address}playground.html#scheme=alibi&heads=4`);
+    await drawAll(page);
+    const heads = (name) => page.locator(name).evaluate((figure) => Number(figure.value.heads));
+    expect(await heads("posenc-bias")).toBe(4);
+    expect(await heads("posenc-attention")).toBe(4);
+    await page.locator("posenc-bias").evaluate((figure) => {
+      figure.value = { heads: 12 };
+      figure.dispatchEvent(new Event("change", { bubbles: true }));
+    });
+    await drawAll(page);
+    expect(await heads("posenc-attention")).toBe(12);
+    const address = await page.locator("#permalink").evaluate((link) => link.href);
+    expect(address).toContain("#scheme=alibi&heads=12");
+    await page.goto("about:blank");
+    await page.goto(address);
+    await drawAll(page);
+    expect(await heads("posenc-bias")).toBe(12);
+    expect(faults).toEqual([]);
+    await close();
+  });
+
+  const kLlama = {
+    model_type: "llama",
+    hidden_size: 4096,
+    num_attention_heads: 32,
+    num_hidden_layers: 2,
+    max_position_embeddings: 131072,
+    rope_theta: 500000,
+    rope_scaling: {
+      rope_type: "llama3",
+      factor: 8,
+      low_freq_factor: 1,
+      high_freq_factor: 4,
+      original_max_position_embeddings: 8192,
+    },
+  };
+
+  it("reads a pasted config, whose figures draw the model's scheme", async () => {
+    const { page, close, faults } = await open(browser, `${server.address}playground.html`);
+    await page.locator("#config").fill(JSON.stringify(kLlama));
+    expect(await page.locator("#told").innerText()).toBe("llama: rope (rotate)");
+    await drawAll(page);
+    expect(await soundly(page)).toContain("posenc-rotate");
+    const scheme = await page.locator("posenc-rotate").evaluate((figure) => figure.data.toJSON());
+    expect(scheme).toMatchObject({ name: "rope", dim: 128, base: 500000, layout: "half" });
+    expect(scheme.scaling).toMatchObject({ type: "llama3", factor: 8 });
+    // The address brings it back.
+    const address = await page.locator("#permalink").evaluate((link) => link.href);
+    await page.goto("about:blank");
+    await page.goto(address);
+    await page.locator("#told", { hasText: "llama: rope" }).waitFor();
+    await page.locator("#config").fill("{ not json");
+    expect(await page.locator("#told").innerText()).toContain("no JSON");
+    expect(await page.locator("#figures > *").count()).toBe(0);
+    await page.locator("#config").fill('{"model_type": "no such model"}');
+    expect(await page.locator("#told").innerText()).toContain("no such model");
+    expect(faults).toEqual([]);
+    await close();
+  });
+
+  it("draws a table out of a file", async () => {
+    const { toNpy, toSafetensors, randomNormal } = await import(join(kDist, "files.js")).then(async (files) => ({
+      ...files,
+      ...(await import(join(kDist, "index.js"))),
+    }));
+    const table = randomNormal([24, 6], { seed: 3 });
+    const { page, close, faults } = await open(browser, `${server.address}playground.html`);
+    const give = (name, bytes) =>
+      page.locator("#file").setInputFiles({ name, mimeType: "application/octet-stream", buffer: Buffer.from(bytes) });
+    await give("table.npy", toNpy(table));
+    await page.locator("#told", { hasText: "table.npy: 24 positions, 6 dimensions" }).waitFor();
+    await drawAll(page);
+    expect(await soundly(page)).toContain("posenc-embed");
+    const first = await page.locator("posenc-embed").evaluate((figure) => figure.data.table.row(0));
+    expect(Object.values(first)).toEqual([...table.row(0)]);
+    await give("model.safetensors", toSafetensors({ "h.weight": randomNormal([8, 8]), "wpe.weight": table }));
+    await page.locator("#told", { hasText: "wpe.weight: 24 positions" }).waitFor();
+    await page.locator("#tensor").selectOption("h.weight");
+    await page.locator("#told", { hasText: "h.weight: 8 positions" }).waitFor();
+    await give("picture.png", new Uint8Array(9));
+    await page.locator("#told", { hasText: "picture.png: a file is" }).waitFor();
+    await give("broken.npy", new Uint8Array(200));
+    await page.waitForFunction(() => /npy/i.test(document.querySelector("#told").textContent));
+    expect(await page.locator("#figures > *").count()).toBe(0);
+    expect(faults).toEqual([]);
+    await close();
+  });
+
+  it("trusts no address", async () => {
+    const long = `#config=${"%7B".repeat(5000)}`;
+    for (const hash of ["#scheme=<script>", "#config=[1,2", "#scheme=rope&onclick=1&dim=abc", long]) {
+      const { page, close, faults } = await open(browser, `${server.address}playground.html${hash}`);
+      await page.waitForFunction(() => document.querySelector("#told").textContent !== "");
+      expect(await page.locator("[onclick]").count(), hash).toBe(0);
+      expect(await page.locator("main script").count(), hash).toBe(0);
+      expect(faults, hash).toEqual([]);
+      await close();
+    }
+  });
+});
+
+describe("the questions of the chapter", () => {
+  it("follow their figures, by keyboard too", async () => {
+    const { page, close, faults } = await open(browser, `${server.address}index.html`);
+    const asked = await page.locator("[data-question]").evaluateAll((list) => list.map((one) => one.dataset.question));
+    expect(new Set(asked).size).toBe(asked.length);
+    const question = page.locator("[data-question=pairs]");
+    const verdict = question.locator("[role=status]");
+    expect(await verdict.innerText()).toBe("");
+    // To the figure, and on to the slider of its heads.
+    await question.locator("a").focus();
+    await page.keyboard.press("Enter");
+    const figure = page.locator("#fig-bias");
+    await figure.evaluate((element) => element.drawn);
+    expect(await page.evaluate(() => document.activeElement.id)).toBe("fig-bias");
+    const focused = () =>
+      figure.evaluate(({ shadowRoot: { activeElement: one } }) => one?.labels?.[0]?.textContent ?? "");
+    for (let i = 0; i < 20 && !/^head(?!s)/.test(await focused()); i++) await page.keyboard.press("Tab");
+    await page.keyboard.press("ArrowRight");
+    await verdict.filter({ hasText: "Not yet. In head 2 it costs 2: too much" }).waitFor();
+    await page.keyboard.press("ArrowRight");
+    await verdict.filter({ hasText: "Right. In head 3 it costs 1: its slope is 1/8." }).waitFor();
+    await page.keyboard.press("ArrowRight");
+    await verdict.filter({ hasText: "Not yet." }).waitFor();
+    expect(faults).toEqual([]);
+    await close();
+  });
+});
+
+describe("every page", () => {
+  // The chapter's own test passes it through axe.
+  it.each(kPages.slice(1).flatMap((path) => ["light", "dark"].map((scheme) => [path, scheme])))(
+    "%s in %s passes axe and fits into 320 pixels",
+    async (path, colorScheme) => {
+      const { page, close, faults } = await open(browser, server.address + path, { colorScheme });
+      await drawAll(page);
+      expect(await axe(page)).toEqual([]);
+      await page.setViewportSize({ width: 320, height: 700 });
+      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(320);
+      expect(faults).toEqual([]);
+      await close();
+    },
+  );
+
+  it("has a language, a title and headings in order, and leads to places that are there", async () => {
+    for (const path of kPages) {
+      const { page, close } = await open(browser, server.address + path);
+      const { language, title, headings } = await page.evaluate(() => ({
+        language: document.documentElement.lang,
+        title: document.title,
+        headings: [...document.querySelectorAll("h1, h2, h3, h4")].map((one) => Number(one.localName[1])),
+      }));
+      expect(language, path).toBe("en");
+      expect(title.length, path).toBeGreaterThan(8);
+      expect(headings.filter((level) => level === 1).length, path).toBe(1);
+      // The contents stand before the title of the page; from there on no level is skipped.
+      const main = headings.slice(headings.indexOf(1));
+      main.forEach((level, i) => expect(level - (main[i - 1] ?? level), `heading ${i}`).toBeLessThanOrEqual(1));
+      const lost = await page.evaluate(() =>
+        [...document.querySelectorAll('a[href^="#"]')]
+          .map((link) => decodeURIComponent(link.hash.slice(1)))
+          .filter((id) => id !== "" && !id.includes("=") && !document.getElementById(id)),
+      );
+      expect(lost, path).toEqual([]);
+      const links = page.locator("a[href]");
+      const local = await links.evaluateAll((list) => list.map((link) => link.getAttribute("href")));
+      for (const file of local.filter((href) => !/^(#|https:)/.test(href)))
+        expect(readdirSync(kSite), `${path}: ${file}`).toContain(file.replace(/[?#].*/, ""));
+      await close();
+    }
+  });
+
+  it("reads without scripts, numbers and all", async () => {
+    const context = await browser.newContext({ javaScriptEnabled: false });
+    const page = await context.newPage();
+    await page.goto(server.address);
+    expect(await page.locator("#pe-three").innerText()).toBe("[0.1411, \u22120.9900, 0.0300, 0.9996]");
+    expect(await page.locator("output[data-live]:empty, tbody[data-rows]:empty").count()).toBe(0);
+    expect(await page.locator("[data-question] .ask").first().innerText()).toContain("cosine");
+    expect(await page.locator("math").count()).toBeGreaterThan(40);
+    await context.close();
+  });
+
+  it("writes numbers as its language does", async () => {
+    const german = readFileSync(join(kSite, "index.html"), "utf8").replace('<html lang="en">', '<html lang="de">');
+    const other = await serveFolder(kSite, { extra: { "/deutsch.html": { body: german } } });
+    const { page, close } = await open(browser, `${other.address}deutsch.html`);
+    await page.locator("#pe-three", { hasText: "0,1411" }).waitFor();
+    expect(await page.locator("#pe-three").innerText()).toBe("[0,1411; \u22120,9900; 0,0300; 0,9996]");
+    await page.locator('output[data-live="wavelength 512 255"]', { hasText: "60.611" }).first().waitFor();
+    await close();
+    await other.close();
+  });
+});
+
+describe("away from its host", () => {
+  it("opens from the unpacked zip and asks nobody for anything", async () => {
+    const zip = unzipSync(readFileSync(join(kDist, "posenc-site.zip")));
+    const names = readdirSync(kSite).map((name) => `posenc-site/${name}`);
+    expect(Object.keys(zip).sort()).toEqual(names.sort());
+    for (const [name, bytes] of Object.entries(zip))
+      expect(Buffer.from(bytes).equals(readFileSync(join(kSite, name.replace("posenc-site/", "")))), name).toBe(true);
+    const folder = mkdtempSync(join(tmpdir(), "posenc-zip-"));
+    try {
+      for (const [name, bytes] of Object.entries(zip)) {
+        mkdirSync(dirname(join(folder, name)), { recursive: true });
+        writeFileSync(join(folder, name), bytes);
+      }
+      for (const path of kPages) {
+        const address = fileAddress(join(folder, "posenc-site", path.split("?")[0])) + path.replace(/^[^?]*/, "");
+        const { page, close, requests, late, faults } = await open(browser, address);
+        await drawAll(page);
+        expect((await soundly(page)).length, path).toBeGreaterThan(0);
+        const elsewhere = requests.filter((url) => !url.startsWith(fileAddress(join(folder, "posenc-site"))));
+        expect(elsewhere, path).toEqual([]);
+        expect(late, path).toEqual([]);
+        expect(faults, path).toEqual([]);
+        await close();
+      }
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  });
+
+  it("is there without a network once it has been seen", async () => {
+    const host = await serveFolder(kSite);
+    const { page, context, close, faults } = await open(browser, host.address);
+    await page.evaluate(async () => {
+      await navigator.serviceWorker.ready;
+      if (!navigator.serviceWorker.controller)
+        await new Promise((done) => navigator.serviceWorker.addEventListener("controllerchange", done, { once: true }));
+    });
+    // The host is gone, and the network with it.
+    await host.close();
+    await context.setOffline(true);
+    await page.reload();
+    await drawAll(page);
+    expect(await soundly(page)).toContain("posenc-attention");
+    for (const path of kPages.slice(1)) {
+      await page.goto(host.address + path);
+      await drawAll(page);
+      expect((await soundly(page)).length, path).toBeGreaterThan(0);
+    }
+    expect(faults).toEqual([]);
+    await close();
+  });
+});
