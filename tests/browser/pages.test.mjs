@@ -159,8 +159,9 @@ describe("the playground", () => {
       }, name);
       await drawAll(page);
       const figures = await soundly(page, name === "queryScale" ? /turns no pairs/ : undefined);
-      // A Toeplitz bias is a list, which no control can give; attention makes one up for its sentence.
-      expect(figures, name).toContain(name === "toeplitz" ? "posenc-attention" : `posenc-${slot}`);
+      // Some take a list that no control can give; attention makes one up for its sentence.
+      const listed = ["toeplitz", "swin"].includes(name);
+      expect(figures, name).toContain(listed ? "posenc-attention" : `posenc-${slot}`);
       if (figures.includes("posenc-attention")) attended += 1;
     }
     // Tokens of a sentence stand on one axis, which is not every scheme's.
