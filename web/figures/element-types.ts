@@ -42,6 +42,20 @@ export interface PosencElements {
     "sentence" | "context" | "scheme" | "compare" | "head" | "heads" | "headWidth" | "causal" | "window" | "padding"
     | "seed" | "fixed" | "query" | "key"
   >;
+  "posenc-permutation": ElementOf<
+    | "sentence"
+    | "order"
+    | "scheme"
+    | "causal"
+    | "sum"
+    | "head"
+    | "heads"
+    | "headWidth"
+    | "seed"
+    | "fixed"
+    | "token"
+    | "channel"
+  >;
   "posenc-similarity": ElementOf<"scheme" | "positions" | "dim" | "base" | "compare" | "metric" | "m" | "n">;
 }
 

@@ -43,6 +43,11 @@ export function count(value: number, one: string, many = `${one}s`): string {
   return `${book(value)} ${value === 1 ? one : many}`;
 }
 
+/** A title within a line: "learned table", but "2-D sinusoidal" and "RoPE" as they are. */
+export function lowered(title: string): string {
+  return /^[A-Z][a-z]+($|[ -])/.test(title) ? title.charAt(0).toLowerCase() + title.slice(1) : title;
+}
+
 /** At most four significant digits, without zeros at the end: 0.5 and 0.03125, not 0.5000 and 0.0313. */
 export function short(value: number): string {
   return book(value, { significant: 4 })

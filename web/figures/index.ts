@@ -5,6 +5,7 @@ import { bias } from "./bias.js";
 import { decay } from "./decay.js";
 import { embed } from "./embed.js";
 import type { Figure } from "./figure.js";
+import { permutation } from "./permutation.js";
 import { relate } from "./relate.js";
 import { rotate } from "./rotate.js";
 import { shift } from "./shift.js";
@@ -22,5 +23,6 @@ export const figures: readonly Figure[] = [
   shift, // moving every position by k as one matrix: a pair on its circle, the error over all positions
   decay, // the score of an offset and the integral it tends to, for several laws of the frequencies
   attention, // who looks at whom, under any scheme, and why
+  permutation, // the same words in two orders, and who can tell
   similarity, // every position compared with every other one
 ];

@@ -18,5 +18,6 @@ export const figureFiles: { readonly [Name in FigureName]: () => Promise<Figure>
   shift: async () => (await import("./shift.js")).shift,
   decay: async () => (await import("./decay.js")).decay,
   attention: async () => (await import("./attention.js")).attention,
+  permutation: async () => (await import("./permutation.js")).permutation,
   similarity: async () => (await import("./similarity.js")).similarity,
 };

@@ -2,12 +2,12 @@
 import { offsetProfile, similarity as similarityOf, toeplitzGap, type OffsetProfile } from "../src/analysis/index.js";
 import type { ColourScale } from "./colour.js";
 import { choice, cursorField, defineFigure, type ChoiceField, type Code, type State } from "./figure.js";
-import { book, count, short } from "./format.js";
+import { book, count, lowered, short } from "./format.js";
 import { indexTicks, labelSize, legend, valueTicks } from "./marks.js";
 import { shortened } from "./sentence.js";
 import type { Box, Run, Surface } from "./surface.js";
 import { tableFiles } from "./table-file.js";
-import { compareSentence, lowered, sinusoidalNumpy, tableFields, tablesOf, type PositionTable } from "./tables.js";
+import { compareSentence, sinusoidalNumpy, tableFields, tablesOf, type PositionTable } from "./tables.js";
 
 type Metric = "dot" | "cosine" | "euclidean";
 

@@ -2,6 +2,7 @@
 // reader's own.
 import { encode, fromJSON, tensor, type EmbedScheme, type Tensor, type TensorLike } from "../src/core.js";
 import { choice, range, type Field, type Values } from "./figure.js";
+import { lowered } from "./format.js";
 import {
   chosenScheme,
   dataScheme,
@@ -79,11 +80,6 @@ function tableOf({ scheme, title, name, code }: ChosenScheme<EmbedScheme>, posit
 
 function phraseOf(title: string): string {
   return `the ${lowered(title)} table`;
-}
-
-/** A scheme's title within a line: "learned", but "2-D sinusoidal" and "RoPE". */
-export function lowered(title: string): string {
-  return /^[A-Z][a-z]+($|[ -])/.test(title) ? title.charAt(0).toLowerCase() + title.slice(1) : title;
 }
 
 // From a file, or what a program has at hand.
