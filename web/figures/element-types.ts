@@ -38,6 +38,9 @@ export interface PosencElements {
     "scheme" | "dim" | "base" | "offset" | "positions" | "view" | "position" | "pair" | "row" | "column"
   >;
   "posenc-decay": ElementOf<"law" | "base" | "alpha" | "dim" | "near" | "far" | "log" | "view" | "offset">;
+  "posenc-expansion": ElementOf<
+    "h" | "seed" | "spread" | "off" | "dim" | "base" | "positions" | "view" | "m" | "n" | "step"
+  >;
   "posenc-attention": ElementOf<
     "sentence" | "context" | "scheme" | "compare" | "head" | "heads" | "headWidth" | "causal" | "window" | "padding"
     | "seed" | "fixed" | "query" | "key"

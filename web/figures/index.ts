@@ -4,6 +4,7 @@ import { attention } from "./attention.js";
 import { bias } from "./bias.js";
 import { decay } from "./decay.js";
 import { embed } from "./embed.js";
+import { expansion } from "./expansion.js";
 import type { Figure } from "./figure.js";
 import { permutation } from "./permutation.js";
 import { relate } from "./relate.js";
@@ -22,6 +23,7 @@ export const figures: readonly Figure[] = [
   spectrum, // the pairs as clocks beside a context, and a position as a number in their places
   shift, // moving every position by k as one matrix: a pair on its circle, the error over all positions
   decay, // the score of an offset and the integral it tends to, for several laws of the frequencies
+  expansion, // p(m)^T H p(n) by what it sees of m and n, and the expansion that it comes from
   attention, // who looks at whom, under any scheme, and why
   permutation, // the same words in two orders, and who can tell
   similarity, // every position compared with every other one

@@ -17,6 +17,7 @@ export const figureFiles: { readonly [Name in FigureName]: () => Promise<Figure>
   spectrum: async () => (await import("./spectrum.js")).spectrum,
   shift: async () => (await import("./shift.js")).shift,
   decay: async () => (await import("./decay.js")).decay,
+  expansion: async () => (await import("./expansion.js")).expansion,
   attention: async () => (await import("./attention.js")).attention,
   permutation: async () => (await import("./permutation.js")).permutation,
   similarity: async () => (await import("./similarity.js")).similarity,
