@@ -25,6 +25,21 @@ const missing = (words: string): Verdict => ({ right: false, words });
 
 export const questions: readonly Question[] = [
   {
+    name: "order",
+    figure: "fig-permutation",
+    text: "Give no word a position, and yet let attention tell the two orders apart.",
+    holds: ({ scheme, causal }, api, write) => {
+      if (scheme !== "none") return missing("A scheme gives the words positions; it should be none.");
+      const words = api.randomNormal([3, 8], { seed: 0 });
+      const gap = api.permutationGap(words, [2, 1, 0], { causal: causal === true, sum: "sorted" });
+      if (gap === 0) return missing("Reversed words give reversed outputs, with no difference at all. Who sees whom?");
+      return right(
+        `With the mask alone, three random words differ by ${write.fixed(gap, 3)} from themselves reversed: each word ` +
+          "sees how many came before it.",
+      );
+    },
+  },
+  {
     name: "stripes",
     figure: "fig-embed",
     text: "In the heat map, put the cursor on a cosine that takes between 100 and 200 positions for one turn.",
@@ -65,6 +80,22 @@ export const questions: readonly Question[] = [
       if (still * 4 > all) return missing(`${told}: too many. A longer text or a smaller base lets more of them turn.`);
       if (still * 4 < all) return missing(`${told}: too few. A shorter text or a larger base holds more of them back.`);
       return right(`${told}.`);
+    },
+  },
+  {
+    name: "shift",
+    figure: "fig-shift",
+    text:
+      "Find a shift by one position or more after which the fastest pair is nearly back where it was: the cosine of " +
+      "its turn is to be at least 0.999.",
+    holds: ({ scheme, dim, base, offset }, api, write) => {
+      if (scheme !== "sinusoidal") return missing("This asks for the sinusoidal scheme.");
+      const k = Number(offset);
+      const cosine = api.shiftMatrix(api.sinusoidal({ dim: Number(dim), base: Number(base) }), k).at(0, 0);
+      const told = `After ${write.short(k, 2)} positions the cosine of its turn is ${write.fixed(cosine, 4)}`;
+      if (k > -1 && k < 1) return missing("A shift by less than one position is hardly a shift.");
+      if (cosine >= 0.999) return right(`${told}.`);
+      return missing(`${told}. One turn takes about 6.28 positions: which multiple of it is nearly whole?`);
     },
   },
   {
@@ -120,6 +151,21 @@ export const questions: readonly Question[] = [
       if (cost > 1) return missing(`${told}: too much. Later heads are milder.`);
       if (cost < 1) return missing(`${told}: too little. Earlier heads are steeper.`);
       return right(`${told}: its slope is 1/8.`);
+    },
+  },
+  {
+    name: "further",
+    figure: "fig-precision",
+    text:
+      "The usual way of making RoPE’s table is off by 0.02 and more at position one million, in float32. Choose what is " +
+      "rounded so that it is right there to six digits, still in float32.",
+    holds: ({ scheme, dim, base, recipe }, api, write) => {
+      if (scheme !== "rope") return missing("This asks for RoPE.");
+      const options = { arithmetic: "float32", recipe: recipe as "power" } as const;
+      const made = api.precision(api.rope({ dim: Number(dim), base: Number(base) }), [1e6], options);
+      const error = made.worst.at(0);
+      const told = `So made, the table is off by ${write.significant(error, 1)} there`;
+      return error < 5e-7 ? right(`${told}.`) : missing(`${told}. Which numbers are large, and which are not?`);
     },
   },
 ];

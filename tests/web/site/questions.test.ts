@@ -15,6 +15,8 @@ interface Answers {
 
 const embed = { scheme: "sinusoidal", dim: 64, base: 10000, layout: "interleaved", position: 3 };
 const spectrum = { scheme: "sinusoidal", dim: 64, base: 10000, context: 512 };
+const shift = { scheme: "sinusoidal", dim: 16, base: 10000 };
+const precision = { scheme: "rope", dim: 64, base: 10000 };
 const rotate = { scheme: "rope", dim: 8, base: 10000, m: 20, n: 16 };
 const bias = { scheme: "alibi", heads: 8, head: 3 };
 
@@ -51,6 +53,44 @@ const answers: Readonly<Record<string, Answers>> = {
       [{ ...spectrum, context: 6284 }, /7 of 32.*too few/],
       [{ ...spectrum, scheme: "rope", context: 5000 }, /sinusoidal/],
       [{ ...spectrum, dim: 60, context: 5000 }, /divisible/],
+    ],
+  },
+  // Only the mask knows places.
+  order: {
+    right: [{ scheme: "none", causal: true }],
+    wrong: [
+      [{ scheme: "none", causal: false }, /no difference at all/],
+      [{ scheme: "sinusoidal", causal: true }, /should be none/],
+    ],
+  },
+  // 44 is seven turns and 0.0177, whose cosine is 0.99984; 25 is four turns less 0.133, cosine 0.9912; 22 is half a turn
+  // off.
+  shift: {
+    right: [
+      { ...shift, offset: 44 },
+      { ...shift, offset: -44 },
+      { ...shift, offset: 710 },
+    ],
+    wrong: [
+      [{ ...shift, offset: 5 }, /0\.2837\. One turn/],
+      [{ ...shift, offset: 25 }, /0\.9912/],
+      [{ ...shift, offset: 22 }, /\u22121\.0000/],
+      [{ ...shift, offset: 0 }, /hardly a shift/],
+      [{ ...shift, scheme: "rope", offset: 44 }, /sinusoidal/],
+    ],
+  },
+  // A million is a float32; a sine that is rounded once is right to 2^-25; a frequency or an angle rounded to 24 bits is
+  // off by up to 0.03 after a million positions.
+  further: {
+    right: [
+      { ...precision, recipe: "table" },
+      { ...precision, recipe: "positions" },
+    ],
+    wrong: [
+      ...["power", "exponential", "upcast", "angle", "frequencies"].map(
+        (recipe) => [{ ...precision, recipe }, /off by 0\.0\d+ there\. Which/] as const,
+      ),
+      [{ ...precision, scheme: "xpos", recipe: "table" }, /RoPE/],
     ],
   },
   origin: {
