@@ -11,6 +11,7 @@
 #include "attention/multi_head.h"
 #include "bindings/core/schemes.h"
 #include "core/status.h"
+#include "kernels/heat_map.h"
 #include "kernels/normal.h"
 #include "schemes/alone.h"
 #include "schemes/frequency_report.h"
@@ -144,6 +145,15 @@ Status run(attention_distance_block& b) {
 Status run(layout_check_block& b) {
   return layout_check(at<const double>(b.found), at<const double>(b.expected), count(b.batch), count(b.tokens),
                       count(b.width), at<double>(b.norms), at<double>(b.errors));
+}
+
+Status run(paint_block& b) {
+  paint({.rows = count(b.rows), .columns = count(b.columns), .height = count(b.height), .width = count(b.width),
+         .first = count(b.first), .count = count(b.count), .values = at<const float>(b.values),
+         .stride = count(b.stride), .low = static_cast<float>(b.low), .factor = static_cast<float>(b.factor),
+         .table = at<const std::uint32_t>(b.table)},
+        at<float>(b.sums), at<std::int32_t>(b.seen), at<std::uint32_t>(b.out));
+  return ok();
 }
 
 // "slot name param param ..." of each scheme, a line each, in the order of the catalogue.

@@ -1,9 +1,11 @@
 // Golden bits of the functions that tables, rotations, softmax and seeded values are made of.
 #include <catch2/catch.hpp>
 
+#include <limits>
 #include <vector>
 
 #include "core/random.h"
+#include "kernels/heat_map.h"
 #include "kernels/normal.h"
 #include "kernels/pair_rotation.h"
 #include "kernels/product.h"
@@ -84,6 +86,24 @@ TEST_CASE("products and softmax of rows have the same bits in every build") {
   softmax_rows(c.data(), n, m, n, c.data(), n);
   all.insert(all.end(), c.begin(), c.end());
   testing::check_hash("product/float32", all.data(), all.size());
+}
+
+TEST_CASE("a heat map has the same bits in every build") {
+  const std::size_t rows = 150, columns = 131;
+  std::vector<float> values(rows * columns), sums(columns);
+  std::vector<std::int32_t> seen(columns);
+  fill_normal(values, 6);
+  for (std::size_t n = 1; n < values.size(); n += 5) values[n] = std::numeric_limits<float>::quiet_NaN();
+  std::vector<std::uint32_t> table(256), all;
+  for (std::uint32_t e = 0; e < 256; ++e) table[e] = 0x01010101u * e;
+  for (const std::size_t side : {1u, 10u, 77u, 130u, 131u}) {
+    std::vector<std::uint32_t> pixels(side * side);
+    paint({.rows = rows, .columns = columns, .height = side, .width = side, .first = 0, .count = side,
+           .values = values.data(), .stride = columns, .low = -1.1f, .factor = 115.3f, .table = table.data()},
+          sums.data(), seen.data(), pixels.data());
+    all.insert(all.end(), pixels.begin(), pixels.end());
+  }
+  testing::check_hash("heat-map/colours", all.data(), all.size());
 }
 
 }  // namespace posenc
