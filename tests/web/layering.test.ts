@@ -223,7 +223,7 @@ describe("TypeScript", () => {
       }
     };
     // The entries of the package that lead to the figures.
-    const entries = ["web/src/elements.ts", "web/src/render.ts", "web/src/classic.ts"];
+    const entries = ["web/src/elements.ts", "web/src/render.ts", "web/src/classic.ts", "web/src/anywidget.ts"];
     allow(
       webSource,
       (target, path) =>
@@ -240,7 +240,7 @@ describe("TypeScript", () => {
       figures,
       (target, path) =>
         target.startsWith("web/figures/") ||
-        ["core", "outline", "sentences", "analysis/index", "config", "files"].some((n) => target === `web/src/${n}.js`) ||
+        /^web\/src\/(core|outline|sentences|pixels|analysis\/index|config|files)\.js$/.test(target) ||
         /^d3-[a-z-]+$/.test(target) ||
         // Pictures without a browser bring their own letters and compression, which no element may pull in.
         (path.startsWith("web/figures/raster") && (target === "fflate" || target.startsWith("build/glyphs/"))),

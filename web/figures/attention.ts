@@ -1,6 +1,7 @@
 // <posenc-attention>: who looks at whom in a sentence under any scheme of the catalogue, and why: the chosen cell's
 // score taken apart.
 import {
+  arange,
   attention as attend,
   attentionDistance,
   bias as biasOf,
@@ -12,10 +13,12 @@ import {
   tensor,
   type AnyScheme,
   type AttentionOptions,
+  type AttentionResult,
   type AttentionTrace,
   type EmbedScheme,
 } from "../src/core.js";
 import { outlineOf } from "../src/outline.js";
+import { Background } from "./background.js";
 import type { ColourScale } from "./colour.js";
 import {
   choice,
@@ -31,8 +34,10 @@ import {
   type Values,
 } from "./figure.js";
 import { book } from "./format.js";
+import { Lens } from "./lens.js";
 import { brokenLines, legend } from "./marks.js";
 import { dataScheme, schemeFields, schemeText } from "./scheme-fields.js";
+import { meansOf } from "./shrink.js";
 import { isolated, seedOf, shortened, spelled, tokensOf, vectorsOf } from "./sentence.js";
 import {
   descriptorNamed,
@@ -44,10 +49,19 @@ import {
   titleOf,
   type Descriptor,
 } from "./sized-schemes.js";
-import { estimateWidth, type Ink, type Run, type Surface } from "./surface.js";
+import { estimateWidth, type HeatMap, type Ink, type Part, type Run, type Surface } from "./surface.js";
 import { cutWord, drawTokenMatrix, tokenLayout, type TokenLayout } from "./token-matrix.js";
 
 type Scheme = ReturnType<typeof fromJSON>;
+
+/** What one query of all heads has to do with the keys; arrays are [heads, keys]. */
+interface Row {
+  trace: AttentionTrace;
+  weights: Float32Array;
+  /** One number a head. */
+  entropy: ArrayLike<number>;
+  distance: ArrayLike<number>;
+}
 
 /** Attention of all heads under one scheme. */
 interface Side {
@@ -56,14 +70,18 @@ interface Side {
   scheme: Scheme | undefined;
   /** The scheme, where it was handed over and not made from the values. */
   given: AnyScheme | undefined;
-  /** [heads, queries, keys]; NaN where masked. */
+  /** Queries and keys, [heads, tokens, width], and what attention is told of them. */
+  q: Float32Array;
+  k: Float32Array;
+  options: AttentionOptions;
+  /** Rows that were looked at. */
+  rows: Map<number, Row>;
+  /** [heads, queries, keys]; NaN where masked. Empty where only rows are looked at. */
   weights: Float32Array;
   /** Views of `weights`, one a head. */
   heads: readonly Float32Array[];
-  trace: AttentionTrace;
-  /** [heads, queries]. */
-  entropy: ArrayLike<number>;
-  distance: ArrayLike<number>;
+  /** The same shrunk for the small maps. */
+  small: readonly HeatMap["values"][];
   /** [tokens, heads x width], where the scheme is added to the words. */
   encoding: { queries: Float32Array; keys: Float32Array } | undefined;
 }
@@ -101,6 +119,21 @@ const wordDeviation = 0.8;
 
 // Under it the default sentence tells a story: "mat" looks at "sat" by its words, and a bias takes some of that away.
 const defaultSeed = 91;
+
+// Tokens of a text, and how many of them are done without giving the page its turn.
+const mostTokens = 2048;
+const atOnce = 256;
+const mostCharacters = 40_000;
+// Beyond so many characters a line is no place to read a text in.
+const longLine = 240;
+// Weights that fit into a page's memory: eight heads of 2,048 tokens and some padding, under two schemes.
+const mostWeights = 72_000_000;
+// Weights between two turns of the page.
+const someWeights = 2 ** 19;
+const someWords = 128;
+// Cells along a side of a small map, at most.
+const smallSide = 256;
+const mostRows = 64;
 
 const mostTabs = 8;
 const mostTabLetters = 64;
@@ -144,7 +177,7 @@ function fitsTabs(): boolean {
 export const attention = defineFigure<Model>({
   name: "attention",
   attributes: {
-    sentence: "The sentence; its words and signs are the tokens, at most 256.",
+    sentence: "The sentence or text; its words and signs are the tokens, at most 2,048.",
     context: "A second sentence: the first one looks at it (cross-attention).",
     scheme: 'The name of any scheme of the catalogue, or "none" for the words alone.',
     compare: 'A second scheme, drawn beside the first; "nothing" by default.',
@@ -164,14 +197,20 @@ export const attention = defineFigure<Model>({
 
   fields: (values) => {
     const heads = Math.max(1, Math.min(32, Number(values.heads ?? 8)));
-    const total = tokensOf(String(values.sentence ?? defaultSentence)).length;
+    const sentence = String(values.sentence ?? defaultSentence);
+    const total = tokensOf(sentence, mostTokens).length;
     const cross = tokensOf(String(values.context ?? "")).length > 0;
+    const lines = sentence.length > longLine ? 4 : 1;
     const descriptor = descriptorNamed(String(values.scheme ?? schemeChoice().value));
     const fixed = values.fixed === true;
     const spoken = (value: number): string => (value === 0 ? "all" : `${value} token${value === 1 ? "" : "s"}`);
     return [
       flag("fixed", "fixed sentence", false, { place: "none" }),
-      text("sentence", "sentence", defaultSentence, { place: fixed ? "none" : "row", maxLength: 4000 }),
+      text("sentence", lines > 1 ? "text" : "sentence", defaultSentence, {
+        place: fixed ? "none" : "row",
+        maxLength: mostCharacters,
+        lines,
+      }),
       ...(fitsTabs() ? [] : [schemeChoice()]),
       range("head", "head", 1, 1, heads, {
         integer: true,
@@ -182,7 +221,10 @@ export const attention = defineFigure<Model>({
       range("padding", "padding", 0, 0, 8, { integer: true, most: 64 }),
       choice("compare", "compare with", nothing, [{ value: nothing, label: nothing }, ...schemeChoices()]),
       flag("causal", "causal", true, { place: cross ? "none" : "row" }),
-      text("context", "a second sentence to look at", "", { place: fixed ? "none" : "more", maxLength: 4000 }),
+      text("context", "a second sentence to look at", "", {
+        place: fixed ? "none" : "more",
+        maxLength: mostCharacters,
+      }),
       range("heads", "heads", 8, 1, 16, { integer: true, most: 32, place: "more" }),
       range("headWidth", "width of a head", 16, 4, 64, { integer: true, least: 2, most: 128, step: 2, place: "more" }),
       range("seed", "seed of the words", defaultSeed, 0, 99, { integer: true, most: 2 ** 32, place: "more" }),
@@ -192,11 +234,36 @@ export const attention = defineFigure<Model>({
     ];
   },
 
-  compute: (values, data) => modelOf(values, dataScheme(data)),
+  compute: (values, data) => {
+    const steps = modelOf(values, dataScheme(data));
+    for (;;) {
+      const step = steps.next();
+      if (step.done) return step.value;
+    }
+  },
+
+  later: {
+    background: Background,
+    task: (values, data) => {
+      const tokens = [values.sentence, values.context].map((text) => tokensOf(String(text ?? ""), mostTokens).length);
+      if (Math.max(...tokens) <= atOnce) return undefined;
+      return async (task) => {
+        const steps = modelOf(values, dataScheme(data));
+        for (;;) {
+          const step = steps.next();
+          if (step.done) return step.value;
+          await task.step(step.value.done, step.value.total);
+        }
+      };
+    },
+  },
+
+  lens: Lens,
 
   cells: ({ model }) => ({
     row: { name: "query", count: model.queries.length, start: model.realQueries - 1 },
     column: { name: "key", count: model.keys.length, start: Math.max(0, model.realKeys - 4) },
+    zoom: true,
   }),
 
   height: (state, width) => layoutOf(state, width).height,
@@ -290,18 +357,32 @@ function headOf(values: Values, model: Model): number {
 
 // ---------------------------------------------------------------- the model
 
-// A given scheme stands in place of the chosen one, and says how many heads and how wide they are where it knows.
-function modelOf(values: Values, given: AnyScheme | undefined): Model {
-  const sentence = tokensOf(String(values.sentence));
+interface Progress {
+  done: number;
+  total: number;
+}
+
+// A given scheme stands in place of the chosen one, and says how many heads and how wide they are where it knows. Stops
+// wherever the page might have its turn.
+function* modelOf(values: Values, given: AnyScheme | undefined): Generator<Progress, Model> {
+  const sentence = tokensOf(String(values.sentence), mostTokens);
   if (sentence.length === 0) throw new Error("the sentence is empty; type a word or more");
-  const context = tokensOf(String(values.context ?? ""));
+  const context = tokensOf(String(values.context ?? ""), mostTokens);
   const cross = context.length > 0;
   const pads = Array.from({ length: Number(values.padding) }, () => padding);
   const keys = [...(cross ? context : sentence), ...pads];
   const queries = cross ? sentence : keys;
   const { heads, width } = sizesFor(given, Number(values.heads), Number(values.headWidth));
-  const vectors = (words: readonly string[], purpose: number): Float32Array =>
-    vectorsOf(words, heads * width, { purpose, seed: Number(values.seed), mean: sharedMean, std: wordDeviation });
+  const deal = { seed: Number(values.seed), mean: sharedMean, std: wordDeviation };
+  const vectors = function* (words: readonly string[], purpose: number): Generator<Progress, Float32Array> {
+    const rows = new Float32Array(words.length * heads * width);
+    for (let first = 0; first < words.length; first += someWords) {
+      const some = words.slice(first, first + someWords);
+      rows.set(vectorsOf(some, heads * width, { ...deal, purpose }), first * heads * width);
+      if (words.length > someWords) yield { done: 0, total: 1 };
+    }
+    return rows;
+  };
   const base = {
     queries,
     keys,
@@ -312,8 +393,15 @@ function modelOf(values: Values, given: AnyScheme | undefined): Model {
     cross,
     causal: values.causal === true && !cross,
     window: Number(values.window),
-    words: { queries: vectors(queries, 1), keys: vectors(keys, 2) },
+    words: { queries: yield* vectors(queries, 1), keys: yield* vectors(keys, 2) },
   };
+  const compared = String(values.compare) === nothing ? 1 : 2;
+  const cells = heads * queries.length * keys.length;
+  if (cells * compared > mostWeights) {
+    throw new RangeError(
+      `${book(cells * compared)} weights do not fit into a page; choose fewer heads or a shorter text`,
+    );
+  }
   const plain = sideOf(base, undefined, values);
   const first = given && outlineOf(given.slot, given.name);
   const sides = [String(values.scheme), String(values.compare)]
@@ -324,13 +412,19 @@ function modelOf(values: Values, given: AnyScheme | undefined): Model {
       // The controls hold the first scheme's params.
       return descriptor ? sideOf(base, descriptor, k === 0 ? values : { seed: values.seed }) : plain;
     });
-  return { ...base, plain, sides, scale: scaleOf(sides, keys.length) };
+  const shown = [...new Set(sides)];
+  const total = shown.length * queries.length;
+  const large = new LargeWeights();
+  for (const [n, side] of shown.entries()) {
+    for (const done of weigh(side, base, large)) yield { done: n * queries.length + done, total };
+  }
+  return { ...base, plain, sides, scale: { kind: "amount", min: 0, max: keys.length > 16 ? large.most : 1 } };
 }
 
 type Base = Omit<Model, "plain" | "sides" | "scale">;
 
 // [tokens, heads x width] to [heads, tokens, width].
-function split(rows: Float32Array, { heads, width }: Base): ReturnType<typeof tensor> {
+function split(rows: Float32Array, { heads, width }: Base): Float32Array {
   const tokens = rows.length / (heads * width);
   const parts = new Float32Array(rows.length);
   for (let t = 0; t < tokens; t++) {
@@ -339,7 +433,7 @@ function split(rows: Float32Array, { heads, width }: Base): ReturnType<typeof te
       parts.set(rows.subarray(from, from + width), (h * tokens + t) * width);
     }
   }
-  return tensor(parts, [heads, tokens, width]);
+  return parts;
 }
 
 // Heads and their width as the scheme has them, and as the values say where it takes any.
@@ -372,60 +466,141 @@ function sideOf(base: Base, descriptor: Descriptor | undefined, values: Values, 
   const added = descriptor?.slot === "embed" ? (scheme as EmbedScheme) : undefined;
   const place = (rows: Float32Array): Float32Array =>
     added ? (embed(tensor(rows, [rows.length / (heads * width), heads * width]), added).data as Float32Array) : rows;
-  const q = split(place(words.queries), base);
-  const k = split(place(words.keys), base);
-  const result = attend(q, k, k, {
-    ...(scheme && !added ? ({ [scheme.slot]: scheme } as Pick<AttentionOptions, "bias">) : {}),
-    causal: base.causal,
-    ...(base.window > 0 ? { window: base.window } : {}),
-    ...(base.realKeys < keys.length ? { keyLengths: base.realKeys } : {}),
-    weights: true,
-    trace: true,
-  });
-  const weights = result.weights as NonNullable<typeof result.weights>;
-  const trace = result.trace as AttentionTrace;
-  const cells = queries.length * keys.length;
-  const shown = new Float32Array(weights.data);
-  for (let n = 0; n < shown.length; n++) if (trace.masked.data[n]) shown[n] = Number.NaN;
   return {
     descriptor,
     title: titleOf(descriptor),
     scheme,
     given,
-    weights: shown,
-    heads: Array.from({ length: heads }, (_, h) => shown.subarray(h * cells, (h + 1) * cells)),
-    trace,
-    entropy: entropy(weights).data,
-    distance: attentionDistance(weights).data,
+    q: split(place(words.queries), base),
+    k: split(place(words.keys), base),
+    options: {
+      ...(scheme && !added ? ({ [scheme.slot]: scheme } as Pick<AttentionOptions, "bias">) : {}),
+      ...visibility(base),
+    },
+    rows: new Map(),
+    weights: new Float32Array(),
+    heads: [],
+    small: [],
     encoding: added && { queries: encode(added, queries.length).data, keys: encode(added, keys.length).data },
   };
 }
 
-// Weights up to 1 while the cells carry their numbers; in long sentences up to a round number that few weights pass.
-function scaleOf(sides: readonly Side[], keys: number): ColourScale {
-  let max = 1;
-  if (keys > 16) {
-    const ends = [1, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01];
-    const above = ends.map(() => 0);
-    let all = 0;
-    for (const { weights } of sides) {
-      for (const weight of weights) {
-        if (Number.isNaN(weight)) continue;
-        all++;
-        for (let e = 1; e < ends.length && weight <= (ends[e - 1] as number); e++) {
-          if (weight > (ends[e] as number)) above[e] = (above[e] as number) + 1;
-        }
-      }
-    }
-    // Weights above an end, those above the larger ones among them.
-    let total = 0;
-    for (let e = 1; e < ends.length; e++) {
-      total += above[e] as number;
-      if (total > 0.02 * all) break;
-      max = ends[e] as number;
-    }
+// Who may see whom.
+function visibility(base: Base): AttentionOptions {
+  return {
+    causal: base.causal,
+    ...(base.window > 0 ? { window: base.window } : {}),
+    ...(base.realKeys < base.keys.length ? { keyLengths: base.realKeys } : {}),
+  };
+}
+
+// Rows `first` to `end` of each of `outer` matrices of `rows` x `width`.
+function rowsOf(data: Float32Array, outer: number, width: number, first: number, end: number): Tensor {
+  const rows = data.length / (outer * width);
+  if (first === 0 && end === rows) return tensor(data, [outer, rows, width]);
+  const part = new Float32Array(outer * (end - first) * width);
+  for (let o = 0; o < outer; o++) {
+    const from = (o * rows + first) * width;
+    part.set(data.subarray(from, from + (end - first) * width), o * (end - first) * width);
   }
-  return { kind: "amount", min: 0, max };
+  return tensor(part, [outer, end - first, width]);
+}
+
+// Queries `first` to `end` at their places in the whole: a query's results depend on nothing but it and the keys.
+function attendRows(side: Side, base: Base, first: number, end: number, more: AttentionOptions): AttentionResult {
+  const { heads, width } = base;
+  const keys = tensor(side.k, [heads, base.keys.length, width]);
+  const places = { queryPositions: arange(first, end), keyPositions: base.keys.length };
+  return attend(rowsOf(side.q, heads, width, first, end), keys, keys, { ...side.options, ...places, ...more });
+}
+
+// Fills in the weights of a side, some rows at a time; gives how many are done.
+function* weigh(side: Side, base: Base, large: LargeWeights): Generator<number> {
+  const { heads, queries, keys } = base;
+  const cells = queries.length * keys.length;
+  side.weights = new Float32Array(heads * cells);
+  side.heads = Array.from({ length: heads }, (_, h) => side.weights.subarray(h * cells, (h + 1) * cells));
+  const some = Math.max(8, Math.floor(someWeights / (heads * keys.length)));
+  // Where all keys score alike, only those that are masked weigh nothing.
+  const alike = tensor(new Float32Array(keys.length), [1, keys.length, 1]);
+  for (let first = 0; first < queries.length; first += some) {
+    const end = Math.min(queries.length, first + some);
+    const { weights } = attendRows(side, base, first, end, { weights: true });
+    const seen = attend(tensor(new Float32Array(end - first), [1, end - first, 1]), alike, alike, {
+      ...visibility(base),
+      queryPositions: arange(first, end),
+      keyPositions: keys.length,
+      weights: true,
+    });
+    const [from, visible] = [weights as Tensor, (seen.weights as Tensor).data];
+    const size = (end - first) * keys.length;
+    side.heads.forEach((head, h) => {
+      const part = from.data.subarray(h * size, (h + 1) * size) as Float32Array;
+      for (let n = 0; n < size; n++) {
+        if (visible[n] === 0) part[n] = Number.NaN;
+        else large.count(part[n] as number);
+      }
+      head.set(part, first * keys.length);
+    });
+    yield end;
+  }
+  const [height, width] = smallSize(base);
+  const small: HeatMap["values"][] = [];
+  for (const head of side.heads) {
+    const map = { values: head, rows: queries.length, columns: keys.length };
+    small.push(head.length === height * width ? head : meansOf(map, width, height));
+    yield queries.length;
+  }
+  side.small = small;
+}
+
+function smallSize({ queries, keys }: Pick<Base, "queries" | "keys">): [number, number] {
+  return [Math.min(queries.length, smallSide), Math.min(keys.length, smallSide)];
+}
+
+/** All about the query of a row; rows are kept while the reader goes from one to the next. */
+function rowOf(model: Base, side: Side, row: number): Row {
+  let known = side.rows.get(row);
+  if (!known) {
+    const result = attendRows(side, model, row, row + 1, { weights: true, trace: true });
+    const weights = result.weights as Tensor;
+    const places = { queryPositions: [row], keyPositions: model.keys.length };
+    known = {
+      trace: result.trace as AttentionTrace,
+      weights: weights.data as Float32Array,
+      entropy: entropy(weights).data,
+      distance: attentionDistance(weights, places).data,
+    };
+    if (side.rows.size >= mostRows) side.rows.clear();
+    side.rows.set(row, known);
+  }
+  return known;
+}
+
+// Weights up to 1 while the cells carry their numbers; in long sentences up to a round number that few weights pass.
+class LargeWeights {
+  readonly #ends = [1, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01];
+  // Weights above an end and no larger one.
+  readonly #above = this.#ends.map(() => 0);
+  #all = 0;
+
+  count(weight: number): void {
+    this.#all++;
+    if (weight <= 0.01) return;
+    const end = this.#ends.findIndex((least) => weight > least);
+    if (end > 0) this.#above[end] = (this.#above[end] as number) + 1;
+  }
+
+  /** The least of these ends that no more than one weight in fifty is above. */
+  get most(): number {
+    let [most, total] = [1, 0];
+    for (let e = 1; e < this.#ends.length; e++) {
+      total += this.#above[e] as number;
+      if (total > 0.02 * this.#all) break;
+      most = this.#ends[e] as number;
+    }
+    return most;
+  }
 }
 
 // ---------------------------------------------------------------- one cell taken apart
@@ -451,8 +626,8 @@ function distanceText(model: Model, row: number, column: number): string {
 
 /** The terms whose sum is the score, in order. */
 function termsOf(model: Model, side: Side, head: number, row: number, column: number): Term[] {
-  const n = (head * model.queries.length + row) * model.keys.length + column;
-  const { trace } = side;
+  const n = head * model.keys.length + column;
+  const { trace } = rowOf(model, side, row);
   const at = (term: AttentionTrace["content"]): number => term.data[n] as number;
   const content: Term = { label: "content \u27e8q, k\u27e9 / \u221ad", value: at(trace.content), from: "words" };
   switch (side.descriptor?.slot) {
@@ -491,9 +666,9 @@ function termsOf(model: Model, side: Side, head: number, row: number, column: nu
 }
 
 // The largest term among a row's scores: the length of the longest bar, the same for all cells of the row.
-function extentOf({ trace }: Side, keys: number, at: number): number {
+function extentOf({ trace }: Row, keys: number, head: number): number {
   let most = 0;
-  for (let n = at; n < at + keys; n++) {
+  for (let n = head * keys; n < (head + 1) * keys; n++) {
     if (trace.masked.data[n]) continue;
     for (const term of [trace.content, trace.unrotated, trace.relate, trace.bias]) {
       most = Math.max(most, Math.abs(term.data[n] as number));
@@ -522,8 +697,9 @@ function powerText(value: number): string {
 
 /** What there is to say about a cell beside its numbers. */
 function remark(model: Model, side: Side, head: number, row: number, column: number): string {
-  const n = (head * model.queries.length + row) * model.keys.length + column;
-  if (side.trace.masked.data[n]) {
+  const n = head * model.keys.length + column;
+  const { trace } = rowOf(model, side, row);
+  if (trace.masked.data[n]) {
     if (column >= model.realKeys) return "Padding: masked, so it gets no weight.";
     if (model.causal && column > row) return "Masked: a causal model does not look ahead.";
     return "Masked: it lies outside the window.";
@@ -533,13 +709,13 @@ function remark(model: Model, side: Side, head: number, row: number, column: num
   let first = "";
   if (side.descriptor?.name === "alibi" && column !== row) {
     const apart = Math.abs(column - row);
-    const slope = -(side.trace.bias.data[n] as number) / apart;
+    const slope = -(trace.bias.data[n] as number) / apart;
     if (slope > 0) first = `Slope m = ${powerText(slope)}. `;
   } else if (slot === "embed" && model.heads > 1) {
     const from = head * model.width;
     first = `This head has dimensions ${from} to ${from + model.width - 1} of ${model.heads * model.width}. `;
   }
-  const plain = model.plain.weights[n] as number;
+  const plain = rowOf(model, model.plain, row).weights[n] as number;
   return `${first}Without ${missing[slot]} this weight would be ${book(plain, { decimals: 3 })}.`;
 }
 
@@ -549,7 +725,7 @@ function readingsOf({ values, model, row, column }: Drawn): Reading[] {
   const word = (given: string | undefined): string => isolated(shortened(given ?? ""));
   const pair = `${word(model.queries[row])} \u2192 ${word(model.keys[column])}`;
   const number = (side: Side): string => book(side.weights[n] as number, { decimals: 3 });
-  const at = h * model.queries.length + row;
+  const rows = model.sides.map((side) => rowOf(model, side, row));
   return [
     {
       label: pair,
@@ -557,7 +733,7 @@ function readingsOf({ values, model, row, column }: Drawn): Reading[] {
     },
     {
       label: "entropy",
-      value: model.sides.map((side) => book(side.entropy[at] as number, { decimals: 2 })).join(" | "),
+      value: rows.map((of) => book(of.entropy[h] as number, { decimals: 2 })).join(" | "),
       unit: "nats",
     },
     ...(model.cross
@@ -565,7 +741,7 @@ function readingsOf({ values, model, row, column }: Drawn): Reading[] {
       : [
           {
             label: "mean distance",
-            value: model.sides.map((side) => book(side.distance[at] as number, { decimals: 2 })).join(" | "),
+            value: rows.map((of) => book(of.distance[h] as number, { decimals: 2 })).join(" | "),
             unit: "tokens",
           },
         ]),
@@ -624,14 +800,14 @@ function panelHeight(model: Model, side: Side, width: number): number {
   return 26 + rowHeight * (terms + 2) + 12 + 17 * Math.max(...lines);
 }
 
-function layoutOf({ model }: Drawn, width: number): { blocks: Block[]; height: number } {
+function layoutOf({ model, part }: Drawn, width: number): { blocks: Block[]; height: number } {
   const beside = model.sides.length > 1 && width >= 620;
   const gap = 44;
   const each = beside ? (width - gap) / 2 : width;
   const blocks: Block[] = [];
   let y = 0;
   model.sides.forEach((side, k) => {
-    const block = blockOf(model, side, each, model.sides.length > 1);
+    const block = blockOf(model, side, each, model.sides.length > 1, part);
     if (beside) block.x = k * (each + gap);
     else block.y = y;
     y += block.height + 22;
@@ -641,13 +817,13 @@ function layoutOf({ model }: Drawn, width: number): { blocks: Block[]; height: n
   return { blocks, height: Math.ceil(height) };
 }
 
-function blockOf(model: Model, side: Side, width: number, heading: boolean): Block {
+function blockOf(model: Model, side: Side, width: number, heading: boolean, part: Part | undefined): Block {
   const top = heading ? headingHeight : 0;
   const gap = 40;
   // The panel stands beside the matrix while cells keep their numbers, or nearly.
-  const half = width >= 620 ? tokenLayout(model.queries, model.keys, 0.55 * width, 460) : undefined;
+  const half = width >= 620 ? tokenLayout(model.queries, model.keys, 0.55 * width, 460, part) : undefined;
   const beside = half && half.side >= 15 ? half : undefined;
-  const grid = beside ?? tokenLayout(model.queries, model.keys, width, 620);
+  const grid = beside ?? tokenLayout(model.queries, model.keys, width, 620, part);
   const legendRoom = grid.side < 31 ? legendHeight : 0;
   const matrix = { ...grid, x: 0, y: top };
   const foot = top + grid.height;
@@ -691,7 +867,7 @@ function blockOf(model: Model, side: Side, width: number, heading: boolean): Blo
 // ---------------------------------------------------------------- drawing
 
 function drawBlock(whole: Surface, state: Drawn, side: Side, block: Block): void {
-  const { model, values, row, column } = state;
+  const { model, values, row, column, part } = state;
   const h = headOf(values, model);
   const surface = whole.inset(block.x, block.y, block.width, block.height);
   if (block.heading) surface.text(0, 8, side.title, { ink: "ink", bold: true, size: 12.5 });
@@ -704,6 +880,7 @@ function drawBlock(whole: Surface, state: Drawn, side: Side, block: Block): void
       rows: model.queries,
       columns: model.keys,
       scale: model.scale,
+      part,
       row,
       column,
       greyRow: model.realQueries,
@@ -727,8 +904,9 @@ function drawPanel(surface: Surface, { model, values, row, column }: Drawn, side
   const h = headOf(values, model);
   const { x, width } = panel;
   const end = x + width;
-  const n = (h * model.queries.length + row) * model.keys.length + column;
-  const masked = side.trace.masked.data[n] !== 0;
+  const n = h * model.keys.length + column;
+  const own = rowOf(model, side, row);
+  const masked = own.trace.masked.data[n] !== 0;
   let y = panel.y + 6;
   const runs = headRuns(surface, model, row, column, width);
   surface.text(x, y, runs, { ink: "ink" });
@@ -739,7 +917,12 @@ function drawPanel(surface: Surface, { model, values, row, column }: Drawn, side
   const labels = Math.max(96, ...terms.map((term) => surface.textWidth(term.label))) + 14;
   const barRoom = Math.max(30, Math.min(150, width - labels - numberRoom));
   const zero = end - numberRoom - barRoom / 2;
-  const extent = Math.max(...model.sides.map((other) => extentOf(other, model.keys.length, n - column)));
+  // In a long row what far keys are given would leave no bar to be seen.
+  const alone = model.keys.length > atOnce;
+  const most = alone
+    ? terms.map(({ value }) => Math.abs(value))
+    : model.sides.map((other) => extentOf(rowOf(model, other, row), model.keys.length, h));
+  const extent = Math.max(...most) || 1;
   for (const term of terms) {
     const middle = y + rowHeight / 2;
     surface.text(x, middle, term.label);
@@ -755,7 +938,7 @@ function drawPanel(surface: Surface, { model, values, row, column }: Drawn, side
     rule(y);
   }
   if (!masked) {
-    const score = side.trace.scores.data[n] as number;
+    const score = own.trace.scores.data[n] as number;
     surface.text(x, y + rowHeight / 2, "score", { bold: true });
     surface.text(end, y + rowHeight / 2, book(score, { decimals: 3, signed: true }), {
       align: "end",
@@ -764,7 +947,7 @@ function drawPanel(surface: Surface, { model, values, row, column }: Drawn, side
     });
     y += rowHeight;
     surface.text(x, y + rowHeight / 2, "weight after softmax");
-    surface.text(end, y + rowHeight / 2, book(side.weights[n] as number, { decimals: 3 }), {
+    surface.text(end, y + rowHeight / 2, book(own.weights[n] as number, { decimals: 3 }), {
       align: "end",
       ink: "ink",
     });
@@ -796,14 +979,15 @@ function drawThumbs(surface: Surface, { model, values }: Drawn, side: Side, { th
   if (model.heads < 2) return;
   const chosen = headOf(values, model);
   surface.text(thumbs.x, thumbs.y + 6, "every head", { size: 11 });
-  side.heads.forEach((weights, h) => {
+  const [rows, columns] = smallSize(model);
+  side.small.forEach((weights, h) => {
     const x = thumbs.x + (h % thumbs.perRow) * thumbs.step;
     const y = thumbs.y + 20 + Math.floor(h / thumbs.perRow) * (thumbs.height + 22);
     const box = { x, y, width: thumbs.width, height: thumbs.height };
     surface.heatMap(box, {
       values: weights,
-      rows: model.queries.length,
-      columns: model.keys.length,
+      rows,
+      columns,
       scale: model.scale,
     });
     const own = h === chosen;

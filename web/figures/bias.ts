@@ -12,6 +12,7 @@ import {
 } from "./figure.js";
 import { book, count, short } from "./format.js";
 import { gridField, gridOf, gridSentence, type Grid } from "./grid.js";
+import { Lens } from "./lens.js";
 import { labelSize, spread, valueTicks } from "./marks.js";
 import { drawMatrix, matrixHeight } from "./matrix.js";
 import {
@@ -48,11 +49,13 @@ interface Model {
   slopes: readonly number[] | undefined;
   /** The matrix is constant along its diagonals. */
   shifts: boolean;
+  /** The least and the greatest value of the matrix. */
+  ends: readonly [number, number];
 }
 
 type Drawn = State<Model>;
 
-const mostPositions = 1024;
+const mostPositions = 4096;
 const mostCells = 256;
 const profilesHeight = { wide: 380, narrow: 340 };
 
@@ -60,7 +63,7 @@ export const bias = defineFigure<Model>({
   name: "bias",
   attributes: {
     scheme: 'The bias scheme, "alibi" by default.',
-    positions: "How many positions, 1 to 1024; 32 by default.",
+    positions: "How many positions, 1 to 4096; 32 by default.",
     head: "The head, from 1.",
     heads: "How many heads.",
     causal: "Masks the keys after a query.",
@@ -110,19 +113,24 @@ export const bias = defineFigure<Model>({
       matrix = biasOf(scheme, { queries: where, keys: where, heads: [head] }).data as Float32Array<ArrayBuffer>;
     }
     const own = profiles.subarray(head * offsets, (head + 1) * offsets);
-    const shifts = !grid && matrix.every((value, at) => {
-      const offset = (at % positions) - Math.floor(at / positions);
-      return (causal && offset > 0) || value === own[positions - 1 + offset];
-    });
+    const shifts = !grid && isShifted(matrix, own, positions, causal);
     if (causal) {
       for (let i = 0; i < positions; i++) matrix.fill(Number.NaN, i * positions + i + 1, (i + 1) * positions);
     }
-    const extent = Math.max(values.common === false ? 0 : magnitude(profiles), magnitude(matrix)) || 1;
+    const ends = [endsOf(matrix), endsOf(profiles)] as const;
+    const far = (of: readonly [number, number]): number => Math.max(0, -of[0], of[1]);
+    const extent = Math.max(values.common === false ? 0 : far(ends[1]), far(ends[0])) || 1;
     const slopes = grid ? undefined : slopesOf(profiles, heads, offsets, positions);
-    const side = sideOf(matrix, profiles);
-    const seenBy = { matrix, profiles, offsets, extent, side, slopes, shifts };
+    const side = ends.every(([, high]) => !(high > 0))
+      ? ("below" as const)
+      : ends.every(([low]) => !(low < 0))
+        ? ("above" as const)
+        : undefined;
+    const seenBy = { matrix, profiles, offsets, extent, side, slopes, shifts, ends: ends[0] };
     return { chosen, title, heads, head, positions, causal, grid, ...seenBy };
   },
+
+  lens: Lens,
 
   cells: ({ view, model }) =>
     view === "profiles"
@@ -138,6 +146,7 @@ export const bias = defineFigure<Model>({
       : {
           row: { name: "query", count: model.positions, start: Math.floor(0.64 * model.positions) },
           column: { name: "key", count: model.positions, start: Math.floor(0.4 * model.positions) },
+          zoom: true,
         },
 
   height: ({ view }, width) => {
@@ -150,8 +159,9 @@ export const bias = defineFigure<Model>({
       drawProfiles(surface, state);
       return;
     }
-    const { model, row, column } = state;
+    const { model, row, column, part } = state;
     drawMatrix(surface, {
+      part,
       values: model.matrix,
       rows: model.positions,
       columns: model.positions,
@@ -200,7 +210,7 @@ export const bias = defineFigure<Model>({
         `${count(model.heads, "head")}. ${profilesCaption(model)}`
       : `Heat map of the ${model.title} bias of head ${model.head + 1} of ${model.heads}: queries down, keys across, ` +
         `${count(model.positions, "position")}${model.causal ? ", keys after the query masked" : ""}. Values run ` +
-        `from ${ends(model.matrix)}.`,
+        `from ${model.ends.map((end) => book(end, { significant: 4 })).join(" to ")}.`,
 
   table: ({ model, view }) => {
     const { positions, heads, offsets } = model;
@@ -249,13 +259,24 @@ function onOneAxis(descriptor: ReturnType<typeof descriptorOf>): boolean {
   return fits;
 }
 
-function magnitude(values: Float32Array): number {
-  return values.reduce((most, value) => (Math.abs(value) > most ? Math.abs(value) : most), 0);
+// The least and the greatest value that are not masked.
+function endsOf(values: Float32Array): readonly [number, number] {
+  let [low, high] = [Infinity, -Infinity];
+  for (const value of values) {
+    if (value < low) low = value;
+    if (value > high) high = value;
+  }
+  return [low, high];
 }
 
-function sideOf(...both: Float32Array[]): "below" | "above" | undefined {
-  if (both.every((values) => values.every((value) => !(value > 0)))) return "below";
-  return both.every((values) => values.every((value) => !(value < 0))) ? "above" : undefined;
+// True where each diagonal of the matrix holds one value, that of its offset.
+function isShifted(matrix: Float32Array, own: Float32Array, positions: number, causal: boolean): boolean {
+  if (matrix.length === 0) return true;
+  for (let i = 0; i < positions; i++) {
+    const end = causal ? i + 1 : positions;
+    for (let j = 0; j < end; j++) if (matrix[i * positions + j] !== own[positions - 1 + j - i]) return false;
+  }
+  return true;
 }
 
 // What one step back costs, of every head, if all steps cost the same.
@@ -290,15 +311,6 @@ function valueAt({ model, view, row, column }: Drawn): number {
   return view === "profiles"
     ? (model.profiles[row * model.offsets + column] as number)
     : (model.matrix[row * model.positions + column] as number);
-}
-
-function ends(values: Float32Array): string {
-  let [low, high] = [Infinity, -Infinity];
-  for (const value of values) {
-    if (value < low) low = value;
-    if (value > high) high = value;
-  }
-  return `${book(low, { significant: 4 })} to ${book(high, { significant: 4 })}`;
 }
 
 function matrixCaption({ shifts, causal, slopes, head, grid }: Model): string {

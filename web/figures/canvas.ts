@@ -1,5 +1,7 @@
 // The canvas back end: device pixels, edges snapped to them, heat maps without smoothing.
-import { rasterOf } from "./shrink.js";
+import { paint } from "../src/pixels.js";
+import { colourOf, lawOf, toHex } from "./colour.js";
+import { partOf, pixelsFor } from "./shrink.js";
 import {
   defaultSize,
   locateCell,
@@ -19,7 +21,21 @@ import type { Palette, Theme } from "./theme.js";
 const mostPixels = 16_000_000;
 const longestSide = 16_384;
 
-const tiles = new WeakMap<object, { key: string; table: Uint8Array; tile: HTMLCanvasElement }>();
+// Of each map's values, the tiles drawn last: a map may stand in a drawing at two sizes.
+const tiles = new WeakMap<object, { key: string; table: Uint8Array; tile: HTMLCanvasElement }[]>();
+const mostTiles = 3;
+const tables = new WeakMap<Uint8Array, Uint8Array>();
+
+// A colour table as the core takes it, with the alpha of pixels.
+function withAlpha(table: Uint8Array): Uint8Array {
+  let wide = tables.get(table);
+  if (!wide) {
+    wide = new Uint8Array(1024).fill(255);
+    for (let i = 0; i < 256; i++) wide.set(table.subarray(3 * i, 3 * i + 3), 4 * i);
+    tables.set(table, wide);
+  }
+  return wide;
+}
 
 export class CanvasBackEnd implements BackEnd {
   private readonly context: CanvasRenderingContext2D;
@@ -133,32 +149,36 @@ export class CanvasBackEnd implements BackEnd {
     const height = this.snap(box.y + box.height) - y;
     const table = map.scale.kind === "signed" ? this.theme.signed : this.theme.amount;
     this.context.globalAlpha = 1;
+    const { row, rows, column, columns } = partOf(map);
+    if (rows * columns === 1) {
+      this.context.fillStyle = toHex(colourOf(table, map.scale, map.values[row * map.columns + column] as number));
+      this.context.fillRect(x, y, width, height);
+      return;
+    }
     this.context.imageSmoothingEnabled = false;
     this.context.drawImage(this.tile(map, width * this.ratio, height * this.ratio, table), x, y, width, height);
   }
 
   // The map at one pixel a cell, or fewer where there is no room. Kept while its values live, so that a cursor that
-  // moves
-  // over a large map colours nothing anew.
-  private tile(map: HeatMap, width: number, height: number, table: Uint8Array): HTMLCanvasElement {
-    const key = JSON.stringify([map.rows, map.columns, map.scale, Math.floor(width), Math.floor(height)]);
-    const known = tiles.get(map.values);
-    if (known?.key === key && known.table === table) return known.tile;
-    const raster = rasterOf(map, width, height);
-    const image = new ImageData(raster.width, raster.height);
-    const pixels = image.data;
-    for (let i = 0; i < raster.entries.length; i++) {
-      const at = 3 * (raster.entries[i] as number);
-      pixels[4 * i] = table[at] as number;
-      pixels[4 * i + 1] = table[at + 1] as number;
-      pixels[4 * i + 2] = table[at + 2] as number;
-      pixels[4 * i + 3] = 255;
-    }
-    const tile = this.context.canvas.ownerDocument.createElement("canvas");
-    tile.width = raster.width;
-    tile.height = raster.height;
+  // moves over a large map colours nothing anew.
+  private tile(map: HeatMap, room: number, tall: number, table: Uint8Array): HTMLCanvasElement {
+    const part = partOf(map);
+    const [width, height] = pixelsFor(part, room, tall);
+    const key = JSON.stringify([part, map.columns, map.scale, width, height]);
+    const known = tiles.get(map.values) ?? [];
+    tiles.set(map.values, known);
+    const same = known.find((one) => one.key === key && one.table === table);
+    if (same) return same.tile;
+    const image = new ImageData(width, height);
+    const start = part.row * map.columns + part.column;
+    const cells = { values: map.values, start, stride: map.columns, rows: part.rows, columns: part.columns };
+    paint(cells, width, height, { ...lawOf(map.scale), table: withAlpha(table) }, image.data);
+    const spare = known.length < mostTiles ? undefined : known.pop()?.tile;
+    const tile = spare ?? this.context.canvas.ownerDocument.createElement("canvas");
+    tile.width = width;
+    tile.height = height;
     tile.getContext("2d")?.putImageData(image, 0, 0);
-    tiles.set(map.values, { key, table, tile });
+    known.unshift({ key, table, tile });
     return tile;
   }
 

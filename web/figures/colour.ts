@@ -43,6 +43,13 @@ export function signedTable(dark: boolean, paper: Rgb, warm: Rgb, cool: Rgb, bla
   return tableOf((u) => (u >= 0.5 ? along(above, 2 * u - 1) : along(below, 1 - 2 * u)), blank);
 }
 
+/** The same for the core, which counts entries from `low`: (value - low) * factor. */
+export function lawOf(scale: ColourScale): { low: number; factor: number } {
+  const [low, span] =
+    scale.kind === "signed" ? [-(scale.extent || 1), 2 * (scale.extent || 1)] : [scale.min, scale.max - scale.min || 1];
+  return { low, factor: Math.min(lastEntry / span, 3e38) };
+}
+
 /** Entry of a value in a colour table; NaN is blank, values outside the scale take its ends. */
 export function entryOf(scale: ColourScale, value: number): number {
   if (Number.isNaN(value)) return blankEntry;

@@ -1,5 +1,6 @@
 // The custom element of a figure: everything around the drawing that a reader sees and touches, the same for all.
 import { info, ready } from "../src/core.js";
+import type { Background } from "./background.js";
 import { CanvasBackEnd } from "./canvas.js";
 import { make, makeControl, makeFileControl, type Control } from "./controls.js";
 import {
@@ -19,6 +20,7 @@ import {
 } from "./figure.js";
 import { count } from "./format.js";
 import { whenIdle } from "./idle.js";
+import type { Lens } from "./lens.js";
 import { drawPage, pageHeight, pageSvg, readingText } from "./page.js";
 import { requireKnown, requireObject } from "./refusal.js";
 import { sheetFor } from "./style.js";
@@ -49,6 +51,9 @@ export class FigureElement extends Base {
   static load: () => Promise<void>;
 
   readonly #parts: Parts;
+  /** Of figures that have them. */
+  #lens: Lens | undefined;
+  #background: Background | undefined;
   readonly #own = new Map<string, Value>();
   readonly #controls = new Map<string, { signature: string; control: Control; field: Field }>();
   readonly #attributeObserver: MutationObserver;
@@ -100,7 +105,7 @@ export class FigureElement extends Base {
    */
   get drawn(): Promise<void> {
     this.#attributesChanged(this.#attributeObserver.takeRecords());
-    if (!this.#stale) return Promise.resolve();
+    if (!this.#stale && !this.#background?.busy) return Promise.resolve();
     const drawn = new Promise<void>((resolve) => this.#settle.push(resolve));
     if (this.#phase === "running") this.#schedule();
     else void this.#start();
@@ -132,7 +137,7 @@ export class FigureElement extends Base {
     this.#bring();
     let values: Values = this.#state?.values ?? {};
     try {
-      if (this.#stale || !this.#state) values = this.#readValues();
+      if (this.#stale || !this.#state || this.#modelKey === undefined) values = this.#readValues();
     } catch {
       // An attribute that does not fit is told in the figure's box; the last good values stand.
     }
@@ -167,6 +172,7 @@ export class FigureElement extends Base {
 
   set data(data: unknown) {
     this.#rich = data;
+    this.#background?.stop();
     this.#modelKey = undefined;
     this.#schedule();
   }
@@ -193,6 +199,7 @@ export class FigureElement extends Base {
         this.#reflect(field, value);
       }
       if ("data" in content) this.#rich = content.data;
+      this.#background?.stop();
       this.#modelKey = undefined;
       this.#file.say(`read ${file.name}`);
       this.#updateAndTell(true, false);
@@ -206,7 +213,7 @@ export class FigureElement extends Base {
   /** The picture as SVG markup, in the document or out of it; throws a sentence where the figure cannot be drawn. */
   toSvg(): string {
     this.#bring();
-    if (!this.#state) {
+    if (!this.#state || this.#background?.busy) {
       throw new Error(
         this.#parts.faultText.textContent || "The figure is not ready here: await its `drawn` first.",
       );
@@ -238,6 +245,7 @@ export class FigureElement extends Base {
     for (const stop of this.#release.splice(0)) stop();
     for (const { control } of this.#controls.values()) control.stop();
     this.#sizeObserver.disconnect();
+    this.#background?.stop();
     cancelAnimationFrame(this.#frame);
     this.#frame = 0;
     if (this.#settle.length > 0) this.#schedule();
@@ -273,6 +281,7 @@ export class FigureElement extends Base {
   // What had to wait for the figure.
   #arrive(): void {
     this.#listenForFiles();
+    this.#equip();
     this.#adopt(Object.keys(this.#figure.attributes));
     for (const values of this.#early.splice(0)) toldLater(() => (this.value = values));
   }
@@ -379,18 +388,25 @@ export class FigureElement extends Base {
       let model = this.#state?.model;
       if (key !== this.#modelKey || !this.#state) {
         this.#modelKey = undefined;
-        model = this.#figure.compute(values, this.#rich);
+        const later = this.#figure.later?.task(values, this.#rich);
+        const made = later && this.#background?.model(key, later);
+        if (!later) this.#background?.stop();
+        else if (!made) {
+          this.#wait(key);
+          return;
+        }
+        model = made ? made.model : this.#figure.compute(values, this.#rich);
         this.#modelKey = key;
       }
       this.#cells = this.#figure.cells?.(stateOf(this.#figure, values, model)) ?? {};
       this.#modelKey = this.#keyOf(values);
-      this.#state = stateOf(this.#figure, values, model, this.#hover ?? {});
+      const part = this.#lens?.part(this.#cells);
+      this.#state = stateOf(this.#figure, values, model, { ...this.#hover, part });
       this.#syncTabs(values);
       for (const [name, { control }] of this.#controls) control.show(this.#state.values[name]);
       this.#syncWords(this.#state);
       this.#paint(this.#state);
-      this.#parts.fault.hidden = true;
-      for (const part of this.#drawnParts) part.hidden = false;
+      this.#showDrawing(true);
       if (!this.#announced) {
         this.#announced = true;
         this.#tell("posenc-ready");
@@ -403,11 +419,24 @@ export class FigureElement extends Base {
     for (const done of this.#settle.splice(0)) done();
   }
 
+  // The model is on its way, or the reader wants none: what was drawn stands till then.
+  #wait(key: string): void {
+    this.#updating = false;
+    this.#showDrawing(true);
+    if (this.#state) this.#paint(this.#state);
+    if (this.#background?.cancelled(key)) for (const done of this.#settle.splice(0)) done();
+  }
+
+  #showDrawing(on: boolean): void {
+    this.#parts.fault.hidden = on;
+    for (const part of this.#drawnParts) part.hidden = !on;
+  }
+
   #fail(error: unknown): void {
     const sentence = error instanceof Error ? error.message : String(error);
     this.#state = undefined;
-    for (const part of this.#drawnParts) part.hidden = true;
-    this.#parts.fault.hidden = false;
+    this.#background?.stop();
+    this.#showDrawing(false);
     this.#parts.faultText.textContent = `This figure cannot be drawn: ${sentence.replace(/\.?$/, ".")}`;
     this.dispatchEvent(new CustomEvent("posenc-error", { bubbles: true, composed: true, detail: { error } }));
   }
@@ -513,6 +542,7 @@ export class FigureElement extends Base {
         this.#own.set(name, value);
         this.#reflect(name, value);
       }
+      this.#lens?.follow(cell);
     } else this.#hover = cell;
     this.#updateAndTell(final, cell.choose === undefined);
     if (final) this.#speak();
@@ -630,6 +660,25 @@ export class FigureElement extends Base {
     });
   }
 
+  // What some figures have and others do not load.
+  #equip(): void {
+    const { lens, later } = this.#figure;
+    if (lens && !this.#lens) {
+      this.#lens = new lens({
+        drawing: this.#parts.drawing,
+        cellUnder: (event) => this.#cellUnder(event),
+        cursor: () => ({ row: this.#state?.row ?? 0, column: this.#state?.column ?? 0 }),
+        changed: () => this.#schedule(),
+      });
+      this.#parts.panel.append(this.#lens.root);
+    }
+    if (later && !this.#background) {
+      const say = (words: string): void => void (this.#parts.live.textContent = words);
+      this.#background = new later.background(() => this.#schedule(), say);
+      this.#parts.footer.prepend(this.#background.root);
+    }
+  }
+
   #listenForFiles(): void {
     const { files } = this.#figure;
     if (!files || this.#file) return;
@@ -737,8 +786,11 @@ export class FigureElement extends Base {
     if (known?.signature === signature) return known.control;
     const control = makeControl(field, (value, final) => this.#changed(field.name, checkValue(field, value), final));
     if (known) {
+      const { activeElement } = this.shadowRoot as ShadowRoot;
+      const held = activeElement !== null && known.control.root.contains(activeElement);
       known.control.stop();
       known.control.root.replaceWith(control.root);
+      if (held) control.root.querySelector<HTMLElement>(activeElement.localName)?.focus();
     }
     this.#controls.set(field.name, { signature, control, field });
     return control;
@@ -771,7 +823,10 @@ export class FigureElement extends Base {
     parts.drawing.setAttribute("aria-label", figure.title(state));
     // Landmarks are told apart by their names.
     parts.scroll.setAttribute("aria-label", `numbers: ${figure.title(state)}`);
-    parts.help.textContent = live ? "Arrow keys move the cursor, with Shift by ten; Home and End go to the ends." : "";
+    parts.help.textContent = live
+      ? "Arrow keys move the cursor, with Shift by ten; Home and End go to the ends." +
+        (this.#lens?.open ? " Plus and minus show fewer or more cells, 0 all of them; dragging moves them." : "")
+      : "";
     parts.code.hidden = figure.code === undefined;
     parts.npy.hidden = figure.array === undefined;
     if (!parts.codePanel.hidden) this.#syncCode(state);

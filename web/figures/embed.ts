@@ -13,6 +13,7 @@ import {
 } from "./figure.js";
 import { book, count } from "./format.js";
 import { gridField, gridOf, gridSentence } from "./grid.js";
+import { Lens } from "./lens.js";
 import { valueTicks } from "./marks.js";
 import { drawMatrix, matrixHeight } from "./matrix.js";
 import { chosenScheme, descriptorOf, schemeChooser, schemeFields, type ChosenScheme } from "./scheme-fields.js";
@@ -124,10 +125,13 @@ export const embed = defineFigure<Model>({
     return { chosen, values: data32, rows, columns, start, extent, ...pairsOf(scheme, columns) };
   },
 
+  lens: Lens,
+
   cells: ({ values, model }) => ({
     row: { name: "position", count: model.rows, start: Math.floor(0.39 * model.rows), from: model.start },
     column: { name: "dimension", count: model.columns, start: Math.floor(0.35 * model.columns) },
     transposed: values.view === "waves",
+    zoom: (values.view ?? "heatmap") === "heatmap",
   }),
 
   height: ({ view, values, model, column }, width) => {
@@ -140,8 +144,9 @@ export const embed = defineFigure<Model>({
     if (state.view === "waves") drawWaves(surface, state);
     else if (state.view === "circle") drawCircles(surface, state);
     else {
-      const { model, row, column } = state;
+      const { model, row, column, part } = state;
       drawMatrix(surface, {
+        part,
         values: model.values,
         rows: model.rows,
         columns: model.columns,

@@ -11,9 +11,13 @@
 //   compute(values, data)   the model: every number, from the public API ("../src/core.js"), never a formula here.
 //                           Throw an Error with a sentence in it, and the figure says so in its own box. It does not
 //                           look at the cursor: it is not called again when only the cursor moves.
+//   later                   where compute() would take long: what makes the model slice by slice, while the figure
+//                           shows how far it is and lets the reader cancel (background.ts).
 //   cells(state)            how many rows and columns the reader's cursor has and which fields hold it: that gives
 //                           pointer, touch, arrow keys, Home and End. `draw` says where the cells lie, with
-//                           surface.region().
+//                           surface.region(). With `lens` and cells that have
+//                           `zoom`, the reader sees many cells closer: draw those of state.part, which
+//                           drawMatrix() takes.
 //   files                   files that a reader drops on the figure or chooses, and what it makes of them: values of
 //                           fields, or its data. tableFiles (table-file.ts) reads a table of numbers.
 //   draw(surface, state)    the drawing, in CSS pixels and roles of colour (ink, grey, faint, accent, cool, paper).
@@ -88,6 +92,8 @@ export interface State<Model> {
   column: number;
   /** The chosen tab (the value of the figure's `tabs` field), or "". */
   view: string;
+  /** The cells that the reader sees, where a figure's cells can be zoomed; undefined for all of them. */
+  part?: import("./surface.js").Part | undefined;
 }
 
 /** One axis of the cursor: the field that holds it and how many places it has. */
@@ -103,6 +109,8 @@ export interface CursorAxis {
 export interface Cells {
   row?: CursorAxis;
   column?: CursorAxis;
+  /** The drawing shows the state's part of the cells where there are many: the reader can see them closer. */
+  zoom?: boolean;
   /** Arrow keys left and right move along rows, up and down along columns (rows are drawn from left to right). */
   transposed?: boolean;
 }
@@ -125,6 +133,14 @@ export interface DataTable {
 export interface Code {
   javascript: string;
   numpy?: string;
+}
+
+/** What a long computation is told and tells. */
+export interface Task {
+  /** Aborted when the reader cancels it, or asks for something else. */
+  signal: AbortSignal;
+  /** To be awaited between slices of a few milliseconds: tells how far it is, and gives the page its turn. */
+  step: (done: number, total: number) => Promise<void>;
 }
 
 /** What a figure makes of a file. */
@@ -157,6 +173,17 @@ export interface Figure<Model = unknown> {
   tabs?: (values: Values, model: Model | undefined) => ChoiceField | undefined;
   fields: (values: Values) => readonly Field[];
   compute: (values: Values, data: unknown) => Model;
+  /**
+   * In place of compute() where that would hold the page up: `task` gives what makes the model, slice by slice, or
+   * undefined where compute() is quick; `background` is that of background.ts, which shows how far it is.
+   * posenc/render takes compute() always.
+   */
+  later?: {
+    task: (values: Values, data: unknown) => ((task: Task) => Promise<Model>) | undefined;
+    background: typeof import("./background.js").Background;
+  };
+  /** That of lens.ts, where cells may be so many that a reader wants to see them closer. */
+  lens?: typeof import("./lens.js").Lens;
   files?: Files;
   cells?: (state: State<Model>) => Cells;
   height: (state: State<Model>, width: number) => number;
@@ -285,7 +312,7 @@ export function stateOf(
   figure: Figure,
   values: Values,
   model: unknown,
-  at: { row?: number; column?: number } = {},
+  at: { row?: number; column?: number; part?: State<unknown>["part"] } = {},
 ): State<unknown> {
   const tabs = figure.tabs?.(values, model);
   const view = String((tabs && values[tabs.name]) ?? "");
@@ -295,7 +322,7 @@ export function stateOf(
   const placed: Record<string, Value | undefined> = { ...values };
   if (cells.row) placed[cells.row.name] = (cells.row.from ?? 0) + row;
   if (cells.column) placed[cells.column.name] = (cells.column.from ?? 0) + column;
-  return { ...open, values: placed, row, column };
+  return { ...open, values: placed, row, column, part: at.part };
 }
 
 function place(axis: CursorAxis | undefined, values: Values, at: number | undefined): number {

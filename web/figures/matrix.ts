@@ -3,7 +3,7 @@
 import type { ColourScale } from "./colour.js";
 import { book } from "./format.js";
 import { brokenLines, indexTicks, inkOn, labelSize, legend } from "./marks.js";
-import type { Box, Surface } from "./surface.js";
+import type { Box, Part, Surface } from "./surface.js";
 
 export interface MatrixAxis {
   /** Drawn along the axis: "position". */
@@ -22,6 +22,8 @@ export interface Matrix {
   rows: number;
   columns: number;
   scale: ColourScale;
+  /** The cells that are drawn: the state's part. */
+  part?: Part | undefined;
   /** All values of a signed scale are on this side of zero: then the curve and the bars have the whole room. */
   side?: "below" | "above" | undefined;
   /** The cursor. */
@@ -62,34 +64,52 @@ export function matrixHeight(width: number, aspect = 0.57): number {
 
 /** Draws it and says where the heat map lies. */
 export function drawMatrix(surface: Surface, matrix: Matrix): Box {
-  const { rows, columns, values, scale, row, column } = matrix;
+  const { rows, columns, values, scale, row, column, part } = matrix;
   const { map, curve, legendX } = layoutOf(surface, matrix);
-  const cellWidth = map.width / columns;
-  const cellHeight = map.height / rows;
-  surface.heatMap(map, { values, rows, columns, scale });
-  surface.region(map, (u, v) => ({ row: Math.floor(v * rows), column: Math.floor(u * columns) }));
-  drawRowAxis(surface, matrix, map, cellHeight);
-  drawColumnAxis(surface, matrix, map, cellWidth);
+  const seen = part ?? { row: 0, rows, column: 0, columns };
+  const cellWidth = map.width / seen.columns;
+  const cellHeight = map.height / seen.rows;
+  surface.heatMap(map, { values, rows, columns, scale, part });
+  surface.region(map, (u, v) => ({
+    row: seen.row + Math.floor(v * seen.rows),
+    column: seen.column + Math.floor(u * seen.columns),
+  }));
+  drawRowAxis(surface, matrix, map, seen);
+  drawColumnAxis(surface, matrix, map, seen);
 
   // The cross-hair: a frame round the row and one round the column, never thinner than can be seen.
   const frame = (from: number, size: number): [number, number] =>
     size >= 5 ? [from, size] : [from + size / 2 - 2.5, 5];
-  const [top, tall] = frame(map.y + row * cellHeight, cellHeight);
-  const [left, wide] = frame(map.x + column * cellWidth, cellWidth);
-  surface.rect(map.x - 0.5, top, map.width + 1, tall, { stroke: "ink" });
-  surface.rect(left, map.y - 0.5, wide, map.height + 1, { stroke: "ink" });
+  const [top, tall] = frame(map.y + (row - seen.row) * cellHeight, cellHeight);
+  const [left, wide] = frame(map.x + (column - seen.column) * cellWidth, cellWidth);
+  const across = row >= seen.row && row < seen.row + seen.rows;
+  const along = column >= seen.column && column < seen.column + seen.columns;
+  if (across) surface.rect(map.x - 0.5, top, map.width + 1, tall, { stroke: "ink" });
+  if (along) surface.rect(left, map.y - 0.5, wide, map.height + 1, { stroke: "ink" });
 
-  drawColumn(surface, matrix, map, curve);
-  drawRow(surface, matrix, map);
+  drawColumn(surface, matrix, map, curve, seen);
+  drawRow(surface, matrix, map, seen);
   if (legendX !== undefined) legend(surface, scale, legendX, map.y, Math.min(150, map.height * 0.46));
   else legend(surface, scale, map.x, surface.height - 26, Math.min(140, map.width), false);
   return map;
 }
 
-function drawRowAxis(surface: Surface, matrix: Matrix, map: Box, cell: number): void {
+// Ticks of the part that is seen: of the whole, at its own round indices; of a part, at round indices inside it.
+function ticksOf(first: number, count: number, total: number, length: number, gap: number, binary?: boolean): number[] {
+  if (count === total) return indexTicks(total, length, gap, binary);
+  const step = indexTicks(count, length, gap)[1] ?? count;
+  const ticks: number[] = [];
+  for (let i = Math.ceil(first / step) * step; i < first + count; i += step) ticks.push(i);
+  return ticks;
+}
+
+function drawRowAxis(surface: Surface, matrix: Matrix, map: Box, seen: Part): void {
   const tick = matrix.rowAxis.tick ?? String;
-  for (const i of indexTicks(matrix.rows, map.height, surface.narrow ? 30 : 36, matrix.rowAxis.binary)) {
-    surface.text(map.x - 8, map.y + Math.max(5, (i + 0.5) * cell), tick(i), { align: "end", size: labelSize });
+  const cell = map.height / seen.rows;
+  const gap = surface.narrow ? 30 : 36;
+  for (const i of ticksOf(seen.row, seen.rows, matrix.rows, map.height, gap, matrix.rowAxis.binary)) {
+    const y = map.y + Math.max(5, (i - seen.row + 0.5) * cell);
+    surface.text(map.x - 8, y, tick(i), { align: "end", size: labelSize });
   }
   const label = matrix.rowAxis.label;
   if (label && !surface.narrow) {
@@ -97,11 +117,13 @@ function drawRowAxis(surface: Surface, matrix: Matrix, map: Box, cell: number): 
   }
 }
 
-function drawColumnAxis(surface: Surface, matrix: Matrix, map: Box, cell: number): void {
+function drawColumnAxis(surface: Surface, matrix: Matrix, map: Box, seen: Part): void {
+  const cell = map.width / seen.columns;
+  const gap = surface.narrow ? 40 : 80;
   const tick = matrix.columnAxis.tick ?? String;
   const y = map.y + map.height + barsGap + barsHeight + 14;
-  for (const i of indexTicks(matrix.columns, map.width, surface.narrow ? 40 : 80, matrix.columnAxis.binary)) {
-    surface.text(map.x + (i + 0.5) * cell, y, tick(i), { align: "middle", size: labelSize });
+  for (const i of ticksOf(seen.column, seen.columns, matrix.columns, map.width, gap, matrix.columnAxis.binary)) {
+    surface.text(map.x + (i - seen.column + 0.5) * cell, y, tick(i), { align: "middle", size: labelSize });
   }
 }
 
@@ -117,42 +139,73 @@ function zeroOf({ scale, side }: Matrix): { zero: number; room: number } {
   return side === "below" ? { zero: 1, room: 2 } : { zero: 0, room: 1 };
 }
 
-function drawColumn(surface: Surface, matrix: Matrix, map: Box, curve: Layout["curve"]): void {
-  const { rows, columns, values, scale, row, column } = matrix;
+// Where more cells than twice the pixels are drawn, the least and the greatest of each pixel stand for them.
+function extremes(count: number, pixels: number, value: (i: number) => number): [number, number, number][] {
+  return Array.from({ length: pixels }, (_, p): [number, number, number] => {
+    const [first, end] = [Math.floor((p * count) / pixels), Math.floor(((p + 1) * count) / pixels)];
+    let [low, high] = [Number.NaN, Number.NaN];
+    for (let i = first; i < end; i++) {
+      const at = value(i);
+      if (!(at >= low)) low = Number.isNaN(at) ? low : at;
+      if (!(at <= high)) high = Number.isNaN(at) ? high : at;
+    }
+    return [(first + end - 1) / 2, low, high];
+  });
+}
+
+function drawColumn(surface: Surface, matrix: Matrix, map: Box, curve: Layout["curve"], seen: Part): void {
+  const { columns, values, scale, row, column } = matrix;
   const { zero, room } = zeroOf(matrix);
   const base = curve.middle + zero * curve.reach;
   const reach = room * curve.reach;
   const x = (i: number): number => base + reach * share(scale, values[i * columns + column] as number);
-  const y = (i: number): number => map.y + ((i + 0.5) * map.height) / rows;
+  const y = (i: number): number => map.y + ((i - seen.row + 0.5) * map.height) / seen.rows;
   surface.path([base, map.y, base, map.y + map.height], { stroke: "faint" });
-  const points = new Float64Array(2 * rows);
-  for (let i = 0; i < rows; i++) points.set([x(i), y(i)], 2 * i);
-  surface.path(points, { stroke: "cool", width: 1.6 });
+  const crowded = seen.rows > 2 * map.height;
+  const points = crowded
+    ? extremes(seen.rows, Math.floor(map.height), (i) => x(seen.row + i)).flatMap(([i, low, high]) => {
+        return [low, y(seen.row + i), high, y(seen.row + i)];
+      })
+    : Array.from({ length: seen.rows }, (_, i) => [x(seen.row + i), y(seen.row + i)]).flat();
+  surface.path(points, { stroke: "cool", width: crowded ? 1 : 1.6 });
   const at = x(row);
-  if (!Number.isNaN(at)) surface.disc(at, y(row), 3.2, { fill: "cool" });
+  const inside = row >= seen.row && row < seen.row + seen.rows;
+  if (!Number.isNaN(at) && inside) surface.disc(at, y(row), 3.2, { fill: "cool" });
   const style = { ink: "cool", size: labelSize } as const;
   const wide = surface.textWidth(matrix.columnAxis.name, style);
   const middle = Math.min(curve.middle, surface.width - wide / 2);
   surface.text(middle, map.y - 11, matrix.columnAxis.name, { ...style, align: "middle" });
   const strip = { x: curve.middle - curve.reach, y: map.y, width: 2 * curve.reach, height: map.height };
-  surface.region(strip, (_, v) => ({ row: Math.floor(v * rows) }));
+  surface.region(strip, (_, v) => ({ row: seen.row + Math.floor(v * seen.rows) }));
 }
 
-function drawRow(surface: Surface, matrix: Matrix, map: Box): void {
+function drawRow(surface: Surface, matrix: Matrix, map: Box, seen: Part): void {
   const { columns, values, scale, row, column } = matrix;
   const top = map.y + map.height + barsGap;
   const { zero, room: reachShare } = zeroOf(matrix);
   const base = top + ((1 - zero) * barsHeight) / 2;
   const reach = (reachShare * barsHeight) / 2;
-  const cell = map.width / columns;
+  const cell = map.width / seen.columns;
   const gap = cell > 4 ? Math.min(4, 0.25 * cell) : 0;
   surface.path([map.x, base, map.x + map.width, base], { stroke: "faint" });
-  for (let c = 0; c < columns; c++) {
-    const tall = reach * share(scale, values[row * columns + c] as number);
-    if (Number.isNaN(tall) || tall === 0) continue;
-    const y = tall > 0 ? base - tall : base;
-    const bar = { fill: "accent", ...(c === column ? {} : { alpha: 0.55 }) } as const;
-    surface.rect(map.x + c * cell + gap / 2, y, Math.max(cell - gap, 0.75), tall < 0 ? -tall : tall, bar);
+  const tall = (c: number): number => reach * share(scale, values[row * columns + c] as number);
+  if (seen.columns > 2 * map.width) {
+    const pixels = Math.floor(map.width);
+    extremes(seen.columns, pixels, (i) => tall(seen.column + i)).forEach(([, low, high], p) => {
+      const [below, above] = [Math.min(0, low), Math.max(0, high)];
+      if (!(above > below)) return;
+      const x = map.x + (p * map.width) / pixels;
+      surface.rect(x, base - above, map.width / pixels, above - below, { fill: "accent", alpha: 0.55 });
+    });
+  } else {
+    for (let c = seen.column; c < seen.column + seen.columns; c++) {
+      const t = tall(c);
+      if (Number.isNaN(t) || t === 0) continue;
+      const y = t > 0 ? base - t : base;
+      const bar = { fill: "accent", ...(c === column ? {} : { alpha: 0.55 }) } as const;
+      const x = map.x + (c - seen.column) * cell + gap / 2;
+      surface.rect(x, y, Math.max(cell - gap, 0.75), t < 0 ? -t : t, bar);
+    }
   }
   const room = surface.width - map.x - map.width - 10;
   const lines = brokenLines(surface, matrix.rowAxis.name, room);
@@ -161,7 +214,7 @@ function drawRow(surface: Surface, matrix: Matrix, map: Box): void {
     surface.text(map.x + map.width + 10, y, line, { ink: "accent", size: labelSize });
   });
   const strip = { x: map.x, y: top, width: map.width, height: barsHeight };
-  surface.region(strip, (u) => ({ column: Math.floor(u * columns) }));
+  surface.region(strip, (u) => ({ column: seen.column + Math.floor(u * seen.columns) }));
 }
 
 // ---------------------------------------------------------------- few cells

@@ -1,6 +1,7 @@
 // The recording back end: every operation as a line of text, colours by role, numbers to a tenth of a pixel. Tests read
 // it.
 import { entryOf } from "./colour.js";
+import { partOf } from "./shrink.js";
 import {
   estimateWidth,
   locateCell,
@@ -50,10 +51,12 @@ export class RecordingBackEnd implements BackEnd {
   }
 
   heatMap(box: Box, map: HeatMap): void {
-    const first = Array.from({ length: Math.min(8, map.columns) }, (_, c) =>
-      entryOf(map.scale, map.values[c] as number),
+    const { row, rows, column, columns } = partOf(map);
+    const first = Array.from({ length: Math.min(8, columns) }, (_, c) =>
+      entryOf(map.scale, map.values[row * map.columns + column + c] as number),
     );
-    const what = `${map.rows} x ${map.columns} ${map.scale.kind}`;
+    const of = map.part ? ` of ${map.rows} x ${map.columns} from ${row}, ${column}` : "";
+    const what = `${rows} x ${columns}${of} ${map.scale.kind}`;
     this.operations.push(`heatMap ${boxText(box)} ${what} first row ${first.join(" ")}`);
   }
 

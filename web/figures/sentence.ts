@@ -4,7 +4,7 @@
 // every place and on every machine.
 import { randomNormal } from "../src/core.js";
 
-/** The most tokens that figures take of a sentence. */
+/** The most tokens that figures take of a sentence, unless they say more. */
 export const mostTokens = 256;
 
 // One token each: a character of a script that is written without spaces, a flag, an emoji with what is joined to it, a
@@ -23,9 +23,9 @@ const tokenPattern = new RegExp(
   "gu",
 );
 
-/** The tokens of a sentence: words and signs, as they are written. */
-export function tokensOf(sentence: string): string[] {
-  return (sentence.normalize("NFC").match(tokenPattern) ?? []).slice(0, mostTokens);
+/** The tokens of a sentence: words and signs, as they are written; the first `most` of them. */
+export function tokensOf(sentence: string, most = mostTokens): string[] {
+  return (sentence.normalize("NFC").match(tokenPattern) ?? []).slice(0, most);
 }
 
 /**

@@ -1,6 +1,16 @@
 // Heat maps as palette entries, and larger maps shrunk to the pixels there are.
 import { entryOf } from "./colour.js";
-import type { HeatMap } from "./surface.js";
+import type { HeatMap, Part } from "./surface.js";
+
+/** The cells of a map that are drawn. */
+export function partOf({ rows, columns, part }: Omit<HeatMap, "scale">): Part {
+  return part ?? { row: 0, rows, column: 0, columns };
+}
+
+/** How many pixels there are for a part of a map: one a cell, or fewer where there is no room. */
+export function pixelsFor({ rows, columns }: Part, maxWidth: number, maxHeight: number): [number, number] {
+  return [Math.max(1, Math.min(columns, Math.floor(maxWidth))), Math.max(1, Math.min(rows, Math.floor(maxHeight)))];
+}
 
 export interface Raster {
   /** Palette entries, row-major. */
@@ -14,14 +24,16 @@ export interface Raster {
  * shown, so stripes finer than a pixel turn even instead of beating against the pixels; masked cells are left out.
  */
 export function rasterOf(map: HeatMap, maxWidth: number, maxHeight: number): Raster {
-  const width = Math.max(1, Math.min(map.columns, Math.floor(maxWidth)));
-  const height = Math.max(1, Math.min(map.rows, Math.floor(maxHeight)));
-  const entries = new Uint8Array(width * height);
-  const { values, columns, rows, scale } = map;
-  if (width === columns && height === rows) {
-    for (let i = 0; i < entries.length; i++) entries[i] = entryOf(scale, values[i] as number);
-    return { entries, width, height };
-  }
+  const [width, height] = pixelsFor(partOf(map), maxWidth, maxHeight);
+  const means = meansOf(map, width, height);
+  return { entries: Uint8Array.from(means, (mean) => entryOf(map.scale, mean)), width, height };
+}
+
+/** The means of the cells that fall on each of width x height pixels; NaN where all are masked. */
+export function meansOf(map: Omit<HeatMap, "scale">, width: number, height: number): Float64Array {
+  const { row: firstRow, rows, column: firstColumn, columns } = partOf(map);
+  const means = new Float64Array(width * height);
+  const { values } = map;
   for (let y = 0; y < height; y++) {
     const top = Math.floor((y * rows) / height);
     const bottom = Math.max(top + 1, Math.floor(((y + 1) * rows) / height));
@@ -32,15 +44,15 @@ export function rasterOf(map: HeatMap, maxWidth: number, maxHeight: number): Ras
       let seen = 0;
       for (let row = top; row < bottom; row++) {
         for (let column = left; column < right; column++) {
-          const value = values[row * columns + column] as number;
+          const value = values[(firstRow + row) * map.columns + firstColumn + column] as number;
           if (!Number.isNaN(value)) {
             sum += value;
             seen++;
           }
         }
       }
-      entries[y * width + x] = entryOf(scale, seen === 0 ? Number.NaN : sum / seen);
+      means[y * width + x] = seen === 0 ? Number.NaN : sum / seen;
     }
   }
-  return { entries, width, height };
+  return means;
 }

@@ -26,6 +26,10 @@ button:hover, summary:hover { color: var(--ink); }
 .drawing { display: block; outline-offset: 4px; touch-action: pan-y pinch-zoom; cursor: crosshair; user-select:
   none; -webkit-user-select: none; }
 .drawing.still { cursor: default; }
+.drawing.closer { touch-action: none; cursor: grab; }
+.drawing.closer:active { cursor: grabbing; }
+.lens { display: flex; flex-wrap: wrap; align-items: baseline; gap: 0 13px; justify-content: flex-end; margin-top: 6px; font-size: 12px;
+  color: var(--grey); }
 canvas { display: block; width: 100%; }
 .controls { display: flex; flex-wrap: wrap; gap: 10px 26px; margin-top: 14px; align-items: end; }
 .field { display: grid; grid-template-columns: 1fr auto; column-gap: 8px; align-items: baseline; min-width: 0;
@@ -60,6 +64,8 @@ details.more .controls { margin-top: 8px; }
 footer { display: flex; flex-wrap: wrap; gap: 4px 24px; align-items: baseline; justify-content: space-between;
   border-top: 1px solid var(--faint); margin-top: 12px; padding-top: 8px; }
 .readout { display: flex; flex-wrap: wrap; gap: 2px 20px; color: var(--grey); flex: 1 1 auto; }
+.background { display: flex; flex-wrap: wrap; gap: 0 13px; align-items: baseline; color: var(--ink); }
+.background progress { width: 9em; accent-color: var(--accent); }
 .readout span { white-space: nowrap; }
 .readout b { color: var(--ink); font-weight: 600; }
 .actions { display: flex; flex-wrap: wrap; gap: 0 13px; font-size: 12px; margin-inline-start: auto; }

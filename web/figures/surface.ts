@@ -43,12 +43,22 @@ export interface Box {
   height: number;
 }
 
+/** Some rows and columns of a matrix: the first of them and how many. */
+export interface Part {
+  row: number;
+  rows: number;
+  column: number;
+  columns: number;
+}
+
 export interface HeatMap {
   /** Row-major, rows x columns; NaN is a masked cell. */
   values: ArrayLike<number>;
   rows: number;
   columns: number;
   scale: ColourScale;
+  /** The cells that are drawn; all by default. */
+  part?: Part | undefined;
 }
 
 /** What a place of a region means to the reader's cursor; an axis left out keeps its place. */

@@ -3,7 +3,8 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import * as posenc from "../../../web/src/index.js";
 import { attention } from "../../../web/figures/attention.js";
-import type { State } from "../../../web/figures/figure.js";
+import { completeValues, stateOf, type State } from "../../../web/figures/figure.js";
+import { book } from "../../../web/figures/format.js";
 import { RecordingBackEnd } from "../../../web/figures/recording.js";
 import { figureState, renderSVG } from "../../../web/figures/render.js";
 import { tokensOf, vectorsOf } from "../../../web/figures/sentence.js";
@@ -339,5 +340,117 @@ describe("sentences of any kind", () => {
     expect(svg).toContain("RoPE and ALiBi");
     const state = figureState("attention", { sentence, scheme: "rope", compare: "alibi" });
     expect(attention.height(state, 300)).toBeGreaterThan(1.5 * attention.height(state, 764));
+  });
+});
+
+describe("long texts", () => {
+  const words = ["cat", "mat", "sat", "hat", "rat", "bat", "fat"];
+  const long = Array.from({ length: 300 }, (_, i) => `${words[(i * i) % 7]!}${i % 13}`).join(" ");
+  const valuesOf = (given: Record<string, unknown>) => completeValues(attention, (name) => given[name]);
+  const run = async (given: Record<string, unknown>, step: (done: number, total: number) => void = () => {}) => {
+    const values = valuesOf(given);
+    const controller = new AbortController();
+    const model = await attention.later!.task(values, undefined)!({
+      signal: controller.signal,
+      step: async (done, total) => {
+        await Promise.resolve();
+        step(done, total);
+        controller.signal.throwIfAborted();
+      },
+    });
+    return stateOf(attention, values, model);
+  };
+
+  it("are cut into slices that say how far they are, with the bits of one call", async () => {
+    const given = { sentence: long, scheme: "rope", compare: "t5", heads: 6, headWidth: 8, head: 2, window: 40 };
+    const told: [number, number][] = [];
+    const state = await run(given, (done, total) => told.push([done, total]));
+    expect(told.length).toBeGreaterThan(4);
+    expect(told.every(([done, total], n) => done <= total && (n === 0 || done >= told[n - 1]![0]))).toBe(true);
+    expect(told[told.length - 1]![0]).toBe(told[told.length - 1]![1]);
+    const tokens = tokensOf(long, 2048);
+    expect(tokens.length).toBe(300);
+    const rows = (purpose: number): posenc.Tensor => {
+      const options = { purpose, seed: 91, mean: 0.6, std: 0.8 };
+      const all = vectorsOf(tokens, 48, options);
+      return posenc.tensor(
+        Array.from({ length: 6 }, (_, h) =>
+          tokens.map((_, t) => [...all.subarray(t * 48 + h * 8, t * 48 + h * 8 + 8)]),
+        ),
+      );
+    };
+    const [q, k] = [rows(1), rows(2)];
+    const whole = posenc.attention(q, k, k, {
+      rotate: posenc.rope({ dim: 8 }),
+      causal: true,
+      window: 40,
+      weights: true,
+      trace: true,
+    });
+    const shown = attention.array!(state);
+    expect(shown.shape).toEqual([6, 300, 300]);
+    expect(Buffer.compare(Buffer.from(shown.data.buffer), Buffer.from(whole.weights!.data.buffer))).toBe(0);
+    // Masked cells are told from cells that weigh nothing.
+    const table = attention.table(state);
+    const masked = whole.trace!.masked;
+    for (const [i, j] of [
+      [0, 0],
+      [5, 6],
+      [299, 299],
+      [299, 100],
+    ] as const) {
+      expect(Number.isNaN(table.cell(i, j + 1) as number)).toBe(Boolean(masked.at(1, i, j)));
+    }
+    // A cell taken apart has the terms of the whole.
+    const at = stateOf(attention, { ...state.values, query: 250, key: 240 }, state.model);
+    const drawn = texts(record(at)).join(" ");
+    expect(drawn).toContain(book(whole.trace!.scores.at(1, 250, 240) as number, { decimals: 3, signed: true }));
+    const read = Object.fromEntries(attention.readout(at).map(({ label, value }) => [label, value.split(" | ")[0]]));
+    const own = whole.weights!;
+    expect(read.entropy).toBe(book(posenc.entropy(own).at(1, 250) as number, { decimals: 2 }));
+    expect(read["mean distance"]).toBe(book(posenc.attentionDistance(own).at(1, 250) as number, { decimals: 2 }));
+  });
+
+  it("give the same model at once, for pictures without a page", async () => {
+    const given = { sentence: long, scheme: "alibi", heads: 2, headWidth: 4 };
+    const [later, now] = [await run(given), figureState("attention", given)];
+    const [a, b] = [later, now].map((state) => attention.array!(state).data.buffer);
+    expect(Buffer.compare(Buffer.from(a!), Buffer.from(b!))).toBe(0);
+  });
+
+  it("stop when they are told to, and are not sliced where they are short", async () => {
+    expect(attention.later!.task(valuesOf({ sentence }), undefined)).toBeUndefined();
+    const controller = new AbortController();
+    let steps = 0;
+    const stopped = attention.later!.task(valuesOf({ sentence: long }), undefined)!({
+      signal: controller.signal,
+      step: (): Promise<void> => {
+        if (++steps === 3) controller.abort(new Error("enough"));
+        return controller.signal.aborted ? Promise.reject(controller.signal.reason as Error) : Promise.resolve();
+      },
+    });
+    await expect(stopped).rejects.toThrow("enough");
+    expect(steps).toBe(3);
+  });
+
+  it("are refused where their weights do not fit into a page", () => {
+    const endless = Array.from({ length: 2500 }, (_, i) => `w${i}`).join(" ");
+    expect(tokensOf(endless, 2048).length).toBe(2048);
+    const many = { sentence: endless, scheme: "none", heads: 32 };
+    const told = "134 217 728 weights do not fit".replace(/ (?=\d)/g, "\u2009");
+    expect(() => figureState("attention", many)).toThrow(told);
+  });
+
+  it("can be seen closer, cell by cell, with their words", () => {
+    const state = figureState("attention", { sentence: long, scheme: "none", heads: 1, query: 200, key: 150 });
+    const part = { row: 195, rows: 12, column: 145, columns: 12 };
+    const whole = record(state);
+    const closer = record({ ...state, part }, 880);
+    const tokens = tokensOf(long, 2048);
+    const drawn = textsOf(closer).map(({ words }) => words);
+    for (const word of tokens.slice(195, 207)) expect(drawn).toContain(word);
+    expect(texts(whole).length).toBeLessThan(200);
+    const weights = attention.array!(state).data;
+    expect(drawn).toContain(book(weights[200 * 300 + 150]!, { decimals: 2 }));
   });
 });

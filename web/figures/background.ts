@@ -1,0 +1,132 @@
+// A computation that would hold a page up, in slices: how far it is, and a button that cancels it.
+import { make } from "./controls.js";
+import type { Task } from "./figure.js";
+
+// Between two turns of the page; a frame has sixteen milliseconds.
+const slice = 8;
+
+type Outcome = { model: unknown } | { error: unknown } | "running" | "cancelled";
+
+export class Background {
+  /** What a reader sees of it; hidden where there is nothing to say. */
+  readonly root: HTMLElement;
+  readonly #words = make("span");
+  readonly #bar = make("progress", {}, { part: "progress", "aria-label": "computed" });
+  readonly #button = make("button", { type: "button" }, { part: "action" });
+  readonly #changed: () => void;
+  readonly #say: (words: string) => void;
+  #key: string | undefined;
+  #outcome: Outcome = "cancelled";
+  #controller = new AbortController();
+
+  /** `changed` hears that there is an outcome, or none any more; `say` what a listener should. */
+  constructor(changed: () => void, say: (words: string) => void) {
+    this.#changed = changed;
+    this.#say = say;
+    this.#button.addEventListener("click", () => {
+      if (this.busy) this.#cancel();
+      else this.stop();
+      changed();
+    });
+    this.root = make("div", { class: "background", hidden: true }, { part: "background" }, [
+      this.#words,
+      this.#bar,
+      this.#button,
+    ]);
+  }
+
+  get busy(): boolean {
+    return this.#key !== undefined && this.#outcome === "running";
+  }
+
+  /** True where the reader has cancelled what this key stands for. */
+  cancelled(key: string): boolean {
+    return this.#key === key && this.#outcome === "cancelled";
+  }
+
+  /** The model of this key if it is there; else it is on its way, or was cancelled. Throws what the making threw. */
+  model(key: string, make: (task: Task) => Promise<unknown>): { model: unknown } | undefined {
+    if (key !== this.#key) this.#start(key, make);
+    const outcome = this.#outcome;
+    if (outcome === "running" || outcome === "cancelled") return undefined;
+    this.#key = undefined;
+    if ("error" in outcome) throw outcome.error;
+    return outcome;
+  }
+
+  /** Nothing is to be computed. */
+  stop(): void {
+    this.#controller.abort();
+    this.#key = undefined;
+    this.root.hidden = true;
+  }
+
+  #cancel(): void {
+    this.#controller.abort();
+    this.#outcome = "cancelled";
+    this.#show("cancelled; the drawing is as it was", "compute");
+    this.#say("cancelled");
+  }
+
+  #show(words: string, button: string): void {
+    this.root.hidden = false;
+    this.#words.textContent = words;
+    this.#button.textContent = button;
+    this.#bar.hidden = !this.busy;
+  }
+
+  #start(key: string, compute: (task: Task) => Promise<unknown>): void {
+    this.#controller.abort();
+    const controller = (this.#controller = new AbortController());
+    this.#key = key;
+    this.#outcome = "running";
+    const { signal } = controller;
+    let turn = 0;
+    let quarter = 0;
+    const step = async (done: number, total: number): Promise<void> => {
+      if (performance.now() - turn >= slice) {
+        this.#bar.max = total;
+        this.#bar.value = done;
+        this.#words.textContent = `computing, ${Math.floor((100 * done) / total)}\u2009%`;
+        if (Math.floor((4 * done) / total) > quarter) {
+          quarter = Math.floor((4 * done) / total);
+          this.#say(`${25 * quarter} per cent computed`);
+        }
+        await turnOfPage();
+        turn = performance.now();
+      }
+      signal.throwIfAborted();
+    };
+    const end = (outcome: Outcome): void => {
+      if (signal.aborted) return;
+      this.#outcome = outcome;
+      this.root.hidden = true;
+      this.#changed();
+    };
+    this.#show("computing \u2026", "cancel");
+    this.#say("computing");
+    // The first slice too waits for what is on its way to the screen.
+    turnOfPage()
+      .then(() => {
+        turn = performance.now();
+        signal.throwIfAborted();
+        return compute({ signal, step });
+      })
+      .then(
+        (model) => end({ model }),
+        (error: unknown) => end({ error }),
+      );
+  }
+}
+
+// A message comes soon, but after input and drawing that wait; timers would come late, and rarely where nobody looks.
+function turnOfPage(): Promise<void> {
+  return new Promise((resolve) => {
+    const { port1, port2 } = new MessageChannel();
+    port1.onmessage = () => {
+      port1.close();
+      resolve();
+    };
+    port2.postMessage(undefined);
+  });
+}
