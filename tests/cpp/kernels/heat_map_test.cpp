@@ -56,8 +56,9 @@ double mean_of(const std::vector<float>& values, std::size_t stride, const HeatM
 
 TEST_CASE("a heat map: the mean of a pixel's cells, to the nearest entry") {
   const std::vector<std::uint32_t> table = entry_table();
-  const std::size_t sizes[][4] = {{1, 1, 1, 1},   {3, 5, 3, 5},    {7, 19, 7, 19},  {8, 16, 4, 8},   {9, 23, 4, 7},
-                                  {31, 40, 31, 9}, {40, 31, 11, 31}, {64, 65, 63, 64}, {50, 3, 1, 1},  {2, 129, 1, 128}};
+  const std::size_t sizes[][4] = {{1, 1, 1, 1},     {3, 5, 3, 5},      {7, 19, 7, 19},    {8, 16, 4, 8},
+                                  {9, 23, 4, 7},    {31, 40, 31, 9},   {40, 31, 11, 31},  {64, 65, 63, 64},
+                                  {50, 3, 1, 1},    {2, 129, 1, 128}};
   for (const auto& [rows, columns, height, width] : sizes) {
     const std::size_t stride = columns + 3;
     Numbers numbers(static_cast<std::uint32_t>(rows * columns));
