@@ -78,7 +78,7 @@ function withNumbers(html, { api, liveText, liveRows, numbersOf }) {
       return open + escaped(liveText(api, write, request)) + close;
     })
     .replace(/(<tbody\b[^>]*\bdata-rows="([^"]+)"[^>]*>)(<\/tbody>)/g, (_, open, request, close) => {
-      const rows = liveRows(api, write, request).map(([head, ...cells]) => {
+      const rows = Array.from(liveRows(api, write, request), ([head, ...cells]) => {
         const row = [`<th scope="row">${escaped(head)}</th>`, ...cells.map((cell) => `<td>${escaped(cell)}</td>`)];
         return `<tr>${row.join("")}</tr>`;
       });

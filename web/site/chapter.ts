@@ -18,33 +18,39 @@ function element<T extends HTMLElement>(id: string): T {
   return document.getElementById(id) as T;
 }
 
-function replaceRows(body: Element, rows: readonly (readonly string[])[]): void {
-  const made = rows.map(([head = "", ...cells]) => {
-    const row = document.createElement("tr");
-    const th = document.createElement("th");
-    th.scope = "row";
-    th.textContent = head;
-    row.append(th);
-    for (const text of cells) row.insertCell().textContent = text;
-    return row;
-  });
-  body.replaceChildren(...made);
+function rowOf([head = "", ...cells]: readonly string[]): HTMLElement {
+  const row = document.createElement("tr");
+  const th = document.createElement("th");
+  th.scope = "row";
+  th.textContent = head;
+  row.append(th);
+  for (const text of cells) row.insertCell().textContent = text;
+  return row;
 }
 
 // Every number in the text, a few at a time.
 async function computeNumbers(): Promise<void> {
   let since = performance.now();
+  const pause = async (): Promise<void> => {
+    if (performance.now() - since < kSlice) return;
+    await new Promise((resolve) => setTimeout(resolve));
+    since = performance.now();
+  };
   for (const place of document.querySelectorAll<HTMLElement>("[data-live], [data-rows]")) {
     const write = numbersOf(languageOf(place));
     const { live, rows } = place.dataset;
     if (live !== undefined) {
       const text = liveText(posenc, write, live);
       if (place.textContent !== text) place.textContent = text;
-    } else if (rows !== undefined) replaceRows(place, liveRows(posenc, write, rows));
-    if (performance.now() - since > kSlice) {
-      await new Promise((resolve) => setTimeout(resolve));
-      since = performance.now();
+    } else if (rows !== undefined) {
+      const made: HTMLElement[] = [];
+      for (const row of liveRows(posenc, write, rows)) {
+        made.push(rowOf(row));
+        await pause();
+      }
+      place.replaceChildren(...made);
     }
+    await pause();
   }
 }
 

@@ -7,7 +7,9 @@ import type { Numbers } from "./numbers.js";
 export type Api = typeof Posenc;
 
 type Live = (api: Api, write: Numbers, ...given: number[]) => string;
-type Rows = (api: Api, write: Numbers, ...given: number[]) => readonly (readonly string[])[];
+type Row = readonly string[];
+/** Rows that take long are made one by one, so that who reads them can pause between two. */
+type Rows = (api: Api, write: Numbers, ...given: number[]) => Iterable<Row>;
 
 /** The words of a sentence about one bag of them. */
 const kBites = ["dog", "bites", "man"];
@@ -48,7 +50,7 @@ export const texts: Readonly<Record<string, Live>> = {
     return write.fixed(api.normRatio(table, table).table, 2);
   },
   "norm-words": (api, write, dim) => {
-    const tokens = api.randomNormal([512, dim!], { seed: 0, std: 0.02 });
+    const tokens = api.randomNormal([64, dim!], { seed: 0, std: 0.02 });
     return write.fixed(api.normRatio(tokens, tokens).embeddings, 2);
   },
 
@@ -167,17 +169,18 @@ export const tables: Readonly<Record<string, Rows>> = {
       return [words(law), always.join(", ")];
     });
   },
-  bases: (api, write) =>
-    [100, 1000, 10000, 500000, 1000000].map((base) => {
-      const { neverTurn } = api.spectrum(api.sinusoidal({ dim: 128, base }), { context: 8192 });
-      const near = api.closestPair(api.sinusoidal({ dim: 128, base }), { length: 8192 });
-      return [
+  *bases(api, write) {
+    for (const base of [100, 1000, 10000, 500000, 1000000]) {
+      const scheme = api.sinusoidal({ dim: 128, base });
+      const { neverTurn } = api.spectrum(scheme, { context: 4096 });
+      yield [
         write.whole(base),
         write.tokens(wavelength(api, 128, 63, base)),
         `${write.whole(neverTurn.length)} of 64`,
-        write.fixed(near.distance, 2),
+        write.fixed(api.closestPair(scheme, { length: 4096 }).distance, 2),
       ];
-    }),
+    }
+  },
   compared: (api, write) =>
     api
       .compare([
@@ -214,7 +217,7 @@ export function liveText(api: Api, write: Numbers, request: string): string {
 }
 
 /** The rows of one `data-rows`. */
-export function liveRows(api: Api, write: Numbers, request: string): readonly (readonly string[])[] {
+export function liveRows(api: Api, write: Numbers, request: string): Iterable<Row> {
   const [name = "", ...given] = request.split(" ");
   const compute = tables[name];
   if (!compute) throw new RangeError(`There is no live table “${name}”.`);

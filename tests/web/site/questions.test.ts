@@ -63,8 +63,8 @@ const answers: Readonly<Record<string, Answers>> = {
       [{ scheme: "sinusoidal", causal: true }, /should be none/],
     ],
   },
-  // 44 is seven turns and 0.0177, whose cosine is 0.99984; 25 is four turns less 0.133, cosine 0.9912; 22 is half a turn
-  // off.
+  // 44 is seven turns and 0.0177, whose cosine is 0.99984; 25 is four turns less 0.133, cosine 0.9912; 22 is half a
+  // turn off.
   shift: {
     right: [
       { ...shift, offset: 44 },
@@ -79,8 +79,8 @@ const answers: Readonly<Record<string, Answers>> = {
       [{ ...shift, scheme: "rope", offset: 44 }, /sinusoidal/],
     ],
   },
-  // A million is a float32; a sine that is rounded once is right to 2^-25; a frequency or an angle rounded to 24 bits is
-  // off by up to 0.03 after a million positions.
+  // A million is a float32; a sine that is rounded once is right to 2^-25; a frequency or an angle rounded to 24 bits
+  // is off by up to 0.03 after a million positions.
   further: {
     right: [
       { ...precision, recipe: "table" },
