@@ -11,7 +11,7 @@ import {
   type State,
 } from "./figure.js";
 import { book, count, short } from "./format.js";
-import { gridField, gridOf, gridSentence, type Grid } from "./grid.js";
+import { gridField, gridOf, gridSentence, type Grid } from "./grid-cells.js";
 import { Lens } from "./lens.js";
 import { labelSize, spread, valueTicks } from "./marks.js";
 import { drawMatrix, matrixHeight } from "./matrix.js";

@@ -12,7 +12,7 @@ import {
   type Values,
 } from "./figure.js";
 import { book, count } from "./format.js";
-import { gridField, gridOf, gridSentence } from "./grid.js";
+import { gridField, gridOf, gridSentence } from "./grid-cells.js";
 import { Lens } from "./lens.js";
 import { valueTicks } from "./marks.js";
 import { drawMatrix, matrixHeight } from "./matrix.js";
