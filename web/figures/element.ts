@@ -731,9 +731,11 @@ export class FigureElement extends Base {
       else panel.setAttribute("role", "tabpanel");
     }
     this.#tabs = { signature, field };
-    field?.choices.forEach(({ value }, i) => {
+    // What is asked for may not be there (a view of another model): then the first is shown.
+    const asked = Math.max(0, field?.choices.findIndex(({ value }) => value === values[field.name]) ?? 0);
+    field?.choices.forEach((_, i) => {
       const tab = tablist.children[i] as HTMLElement;
-      const chosen = values[field.name] === value;
+      const chosen = i === asked;
       tab.setAttribute("aria-selected", String(chosen));
       tab.tabIndex = chosen ? 0 : -1;
       if (chosen && !tablist.hidden) panel.setAttribute("aria-labelledby", tab.id);

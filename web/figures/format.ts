@@ -55,6 +55,11 @@ export function short(value: number): string {
     .replace(/\.$/, "");
 }
 
+/** "10⁷"; 1 for exponent 0. */
+export function powerOfTen(exponent: number): string {
+  return exponent === 0 ? "1" : `10${superscript(exponent)}`;
+}
+
 function significant(size: number, digits: number): string {
   if (size !== 0 && (size < 1e-4 || size >= 1e9)) {
     const [mantissa = "", exponent = "0"] = size.toExponential(digits - 1).split("e");

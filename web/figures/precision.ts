@@ -1,0 +1,571 @@
+// <posenc-precision>: the same positions in four arithmetics against the exact sines and cosines: how far off, and from
+// where on.
+import { arange, frequencies, outlines, type EmbedScheme, type RotateScheme } from "../src/core.js";
+import { precision as precisionOf, type Arithmetic, type PrecisionRecipe } from "../src/analysis/index.js";
+import { choice, cursorField, defineFigure, range, type ChoiceField, type Code, type State, type Values } from "./figure.js";
+import { book, count, powerOfTen } from "./format.js";
+import { indexTicks, labelSize, spread } from "./marks.js";
+import { chosenScheme, dataScheme, descriptorOf, schemeFields, schemeFrom, type ChosenScheme } from "./scheme-fields.js";
+import type { Ink, Surface } from "./surface.js";
+
+interface First {
+  position: number;
+  error: number;
+  pair: number;
+  /** Every position before it was tried and found within the tolerance. */
+  certain: boolean;
+}
+
+/** One arithmetic at the positions of the view. */
+interface Line {
+  arithmetic: Arithmetic;
+  /** The largest error of each position; Infinity where the format overflowed. */
+  worst: Float64Array;
+  /** And the pair that has it. */
+  pairs: Int32Array;
+  /** [positions, pairs, 2]. */
+  values: Float64Array;
+  first: First | undefined;
+}
+
+interface Model {
+  chosen: ChosenScheme<EmbedScheme | RotateScheme>;
+  recipe: PrecisionRecipe;
+  tolerance: number;
+  positions: Float64Array;
+  lines: readonly Line[];
+  exact: Float64Array;
+  pairs: number;
+  /** The pair of the waves. */
+  pair: number;
+  wavelengths: Float64Array;
+}
+
+type Drawn = State<Model>;
+
+const arithmetics: readonly Arithmetic[] = ["float64", "float32", "bfloat16", "float16"];
+const inks: readonly Ink[] = ["grey", "cool", "accent", "ink"];
+const perDecade = 24;
+const waveLength = 64;
+// Positions times pairs that are tried one by one to find the first position beyond the tolerance.
+const mostTried = 2 ** 16;
+
+const recipes: readonly { value: PrecisionRecipe; label: string }[] = [
+  { value: "power", label: "all of it, frequency by a power" },
+  { value: "exponential", label: "all of it, frequency by an exponential" },
+  { value: "upcast", label: "the table, formed in float32" },
+  { value: "table", label: "the table only" },
+  { value: "angle", label: "the angle" },
+  { value: "frequencies", label: "the frequency only" },
+  { value: "positions", label: "the position only" },
+];
+
+export const precision = defineFigure<Model>({
+  name: "precision",
+  attributes: {
+    scheme: 'A scheme whose pairs turn on one axis, "rope" by default.',
+    dim: "The width of the encoding; 64 by default.",
+    base: "The base of the wavelengths.",
+    recipe: "What is rounded: power, exponential, upcast, table, angle, frequencies or positions.",
+    decades: "The axis ends at 10 to this power, 2 to 15; 9 by default.",
+    tolerance: "The error that the first position beyond it is looked for; 0.001 by default.",
+    view: "errors or waves.",
+    start: "The first position of the waves; 1 000 000 by default.",
+    pair: "The pair of the waves, from 0; 1 by default.",
+    format: "The line of the cursor: 1 is float64, 2 float32, 3 bfloat16, 4 float16.",
+    place: "The cursor among the errors, 24 places a decade: place 24 is position 10.",
+    offset: "The cursor among the waves: how many positions after the first.",
+  },
+
+  tabs: () => choice("view", "view", "errors", ["errors", "waves"]) as ChoiceField,
+
+  fields: (values) => {
+    const name = String(values.scheme ?? "rope");
+    const waves = values.view === "waves";
+    const dim = Number(values.dim ?? 64);
+    return [
+      choice("scheme", "scheme", "rope", turning().map(({ name: value, title: label }) => ({ value, label }))),
+      ...schemeFields(descriptorOf(slotOf(name), name), {
+        values,
+        row: ["dim", "base"],
+        change: { dim: { label: "dimensions", max: 128, most: 512, step: 2 } },
+      }),
+      choice("recipe", "rounded", "power", recipes),
+      ...(waves
+        ? [
+            range("start", "first position", 1e6, 1, 1e9, { least: 0, most: 2 ** 53 - waveLength, log: true, integer: true }),
+            range("pair", "pair", 1, 0, Math.max(0, Math.floor(dim / 2) - 1), { integer: true, clamp: true }),
+          ]
+        : [
+            range("decades", "up to", 9, 3, 15, { integer: true, least: 2, format: (v) => book(10 ** v) }),
+            range("tolerance", "tolerance", 0.001, 1e-6, 0.5, { log: true, least: 1e-15, most: 2, format: (v) => short(v) }),
+          ]),
+      cursorField("format", "The line of the cursor, from 1."),
+      cursorField("place", "The place of the cursor among the errors."),
+      cursorField("offset", "The place of the cursor among the waves."),
+    ];
+  },
+
+  compute: (values, data) => {
+    const waves = values.view === "waves";
+    const given = dataScheme(data);
+    const slot = given && given.slot !== "bias" && given.slot !== "relate" ? given.slot : slotOf(String(values.scheme));
+    const chosen = chosenScheme(slot, values, data) as Model["chosen"];
+    const { scheme } = chosen;
+    const recipe = values.recipe as PrecisionRecipe;
+    const tolerance = Number(values.tolerance ?? 0.001);
+    const start = Math.round(Number(values.start ?? 0));
+    const positions = waves
+      ? Float64Array.from({ length: waveLength }, (_, t) => start + t)
+      : logPlaces(Number(values.decades));
+    const wavelengths = frequencies(scheme).wavelength;
+    const pairs = wavelengths.length;
+    let exact = new Float64Array();
+    const lines = arithmetics.map((arithmetic): Line => {
+      const options = { arithmetic, recipe, tolerance };
+      const report = precisionOf(scheme, positions, options);
+      exact = report.exact.data as Float64Array<ArrayBuffer>;
+      const error = report.error.data;
+      const worst = report.worst.data as Float64Array;
+      const first = waves ? undefined : firstBeyond(scheme, options, pairs, report.first);
+      return {
+        arithmetic,
+        worst,
+        pairs: Int32Array.from(worst, (most, t) => {
+          const row = error.subarray(2 * pairs * t, 2 * pairs * (t + 1)) as Float64Array;
+          return Math.max(0, Math.floor(row.indexOf(most) / 2));
+        }),
+        values: report.values.data as Float64Array,
+        first,
+      };
+    });
+    const pair = Math.min(pairs - 1, Number(values.pair ?? 0));
+    return { chosen, recipe, tolerance, positions, lines, exact, pairs, pair, wavelengths };
+  },
+
+  cells: ({ model, view }) => ({
+    row: { name: "format", count: arithmetics.length, start: 1, from: 1 },
+    column:
+      view === "waves"
+        ? { name: "offset", count: model.positions.length, start: 21 }
+        : { name: "place", count: model.positions.length, start: Math.min(6 * perDecade, model.positions.length - 1) },
+  }),
+
+  height: ({ view }, width) => (view === "waves" ? 4 * bandHeight(width) + 34 : width < 500 ? 330 : 390),
+
+  draw: (surface, state) => (state.view === "waves" ? drawWaves : drawErrors)(surface, state),
+
+  title: ({ model, view }) =>
+    view === "waves"
+      ? `${model.chosen.title}, pair ${model.pair}: ${count(waveLength, "position")} from ${book(model.positions[0] as number)}`
+      : `How far ${model.chosen.title} is off in four arithmetics, up to position ` +
+        book(model.positions[model.positions.length - 1] as number),
+
+  caption: ({ view, model }) => {
+    const what = roundedWords(model.recipe);
+    if (view === "waves") {
+      return (
+        `The sine of one pair as it is, a line, and as each arithmetic has it, dots; ${what}. Where a format cannot ` +
+        "tell neighbouring positions apart, the dots stand still and jump."
+      );
+    }
+    return (
+      `The largest error over all pairs, ${what}. Sines and cosines lie between \u22121 and 1: an error of 1 is noise. ` +
+      growthWords(model.recipe)
+    );
+  },
+
+  readout: (state) => {
+    const { model, view, row, column } = state;
+    const line = model.lines[row] as Line;
+    const pair = view === "waves" ? model.pair : (line.pairs[column] as number);
+    const part = 2 * (column * model.pairs + pair);
+    const [value, exact] = [line.values[part] as number, model.exact[part] as number];
+    const where = [
+      { label: "position", value: book(model.positions[column] as number) },
+      { label: "in", value: line.arithmetic },
+    ];
+    const sine = [
+      { label: "sine", value: Number.isNaN(value) ? "overflowed" : book(value, { decimals: 4, signed: true }) },
+      { label: "exact", value: book(exact, { decimals: 4, signed: true }) },
+    ];
+    if (view === "waves") return [...where, ...sine];
+    return [
+      ...where,
+      { label: "largest error", value: errorText(line.worst[column] as number) },
+      { label: "in pair", value: String(pair), unit: `(${book(model.wavelengths[pair] as number)} tokens a turn)` },
+      ...(line.first
+        ? [
+            {
+              label: line.first.certain ? `first beyond ${short(model.tolerance)} at` : `beyond ${short(model.tolerance)} by`,
+              value: book(line.first.position),
+            },
+          ]
+        : [{ label: `beyond ${short(model.tolerance)}`, value: "nowhere here" }]),
+    ];
+  },
+
+  summary: ({ model, view }) => {
+    const last = model.positions.length - 1;
+    if (view === "waves") {
+      return (
+        `Four strips with the sine of pair ${model.pair} of ${model.chosen.title} at positions ` +
+        `${book(model.positions[0] as number)} to ${book(model.positions[last] as number)}. Its largest error in ` +
+        `${model.lines.map((line) => `${line.arithmetic} is ${errorText(pairWorst(model, line))}`).join(", in ")}.`
+      );
+    }
+    return (
+      `Lines of the largest error of ${model.chosen.title} over the position, both on log scales, up to position ` +
+      `${book(model.positions[last] as number)}. ` +
+      model.lines
+        .map(({ arithmetic, first }) => {
+          const what = `an error of ${short(model.tolerance)}`;
+          if (!first) return `${arithmetic} stays within ${what}.`;
+          return `${arithmetic} exceeds ${what} ${first.certain ? "first at" : "by"} position ${book(first.position)}.`;
+        })
+        .join(" ")
+    );
+  },
+
+  table: ({ model, view }) => {
+    const waves = view === "waves";
+    const at = (values: Float64Array, t: number): number => values[2 * (t * model.pairs + model.pair)] as number;
+    return {
+      header: ["position", ...(waves ? ["exact"] : []), ...arithmetics],
+      rows: model.positions.length,
+      cell: (r, c) => {
+        if (c === 0) return model.positions[r] as number;
+        if (!waves) return model.lines[c - 1]?.worst[r] as number;
+        return c === 1 ? at(model.exact, r) : at((model.lines[c - 2] as Line).values, r);
+      },
+    };
+  },
+
+  array: ({ model }) => {
+    const all = new Float64Array(model.lines.length * model.positions.length);
+    model.lines.forEach((line, k) => all.set(line.worst, k * model.positions.length));
+    return { data: all, shape: [model.lines.length, model.positions.length] };
+  },
+
+  code: codeOf,
+});
+
+// ---------------------------------------------------------------- the numbers
+
+let known: readonly { slot: "embed" | "rotate"; name: string; title: string }[] | undefined;
+
+// Schemes with frequencies on one axis, found by asking for them.
+function turning(): NonNullable<typeof known> {
+  known ??= outlines.flatMap(({ slot, name, title, params }) => {
+    if (slot !== "embed" && slot !== "rotate") return [];
+    try {
+      const values = Object.fromEntries(params.map((param) => [param.name, param.required ? param.shown?.value : undefined]));
+      precisionOf(schemeFrom(slot, name, values) as RotateScheme, [0]);
+      return [{ slot, name, title }];
+    } catch {
+      return [];
+    }
+  });
+  return known;
+}
+
+function slotOf(name: string): "embed" | "rotate" {
+  return turning().find((scheme) => scheme.name === name)?.slot ?? "rotate";
+}
+
+// Whole positions from 1 to 10^decades, evenly on a log axis; from mantissas of four digits, the same everywhere.
+function logPlaces(decades: number): Float64Array {
+  const mantissas = Array.from({ length: perDecade }, (_, k) => Math.round(1000 * 10 ** (k / perDecade)));
+  return Float64Array.from({ length: perDecade * decades + 1 }, (_, k) => {
+    const power = Number(`1e${Math.floor(k / perDecade)}`);
+    return Math.round(((mantissas[k % perDecade] as number) * power) / 1000);
+  });
+}
+
+// The first position beyond the tolerance: for certain where few come before the first one drawn that is, else the first
+// of finer and finer samples.
+function firstBeyond(
+  scheme: Model["chosen"]["scheme"],
+  options: { arithmetic: Arithmetic; recipe: PrecisionRecipe; tolerance: number },
+  pairs: number,
+  drawn: Omit<First, "certain"> | null,
+): First | undefined {
+  if (!drawn) return undefined;
+  const certain = drawn.position * pairs <= mostTried;
+  let found = drawn;
+  const search = (begin: number, end: number, step: number): boolean => {
+    if (end <= begin) return false;
+    const { first } = precisionOf(scheme, arange(begin, end, step), options);
+    if (first) found = first;
+    return first !== null;
+  };
+  if (certain) {
+    let begin = 0;
+    while (begin < drawn.position && !search(begin, Math.min(begin + 256, drawn.position), 1)) begin += 256;
+  } else {
+    // Odd steps: multiples of powers of two are rounded less than others.
+    const finer = (): boolean => search(0, found.position, 2 * Math.floor(found.position / 768) + 1);
+    for (let round = 0; round < 4 && finer(); round++);
+  }
+  return { ...found, certain };
+}
+
+function pairWorst(model: Model, line: Line): number {
+  let most = 0;
+  model.positions.forEach((_, t) => {
+    const at = 2 * (t * model.pairs + model.pair);
+    const error = Math.abs((line.values[at] as number) - (model.exact[at] as number));
+    most = Number.isNaN(error) ? Infinity : Math.max(most, error);
+  });
+  return most;
+}
+
+// ---------------------------------------------------------------- words
+
+function short(value: number): string {
+  const text = book(value, { significant: 3 });
+  return text.includes("\u00d7") ? text.replace(/\.?0+\u00d7/, "\u00d7") : text.replace(/(\.\d*?)0+$/, "$1").replace(/\.$/, "");
+}
+
+function errorText(error: number): string {
+  return error === Infinity ? "overflowed" : error === 0 ? "0" : book(error, { significant: 3 });
+}
+
+function roundedWords(recipe: PrecisionRecipe): string {
+  switch (recipe) {
+    case "power":
+    case "exponential":
+      return "with position, frequency, angle and sine all rounded to the format";
+    case "upcast":
+      return "with all of it formed in float32 at most and the table rounded to the format";
+    case "table":
+      return "with nothing but the finished table rounded to the format";
+    case "angle":
+      return "with the angle rounded to the format before its sine is taken";
+    case "frequencies":
+      return "with nothing but the frequencies rounded to the format";
+    case "positions":
+      return "with nothing but the positions rounded to the format";
+  }
+}
+
+function growthWords(recipe: PrecisionRecipe): string {
+  if (recipe === "table") return "It does not grow with the position: a table may be rounded, an angle may not.";
+  if (recipe === "positions") return "All is well until whole numbers no longer fit the format; from there on it is noise.";
+  return "What is rounded errs in proportion to the position, so the lines climb; formats differ in where they start.";
+}
+
+// ---------------------------------------------------------------- errors
+
+const lowest = -17;
+const highest = 0.5;
+
+function drawErrors(surface: Surface, { model, row, column }: Drawn): void {
+  const { narrow, width, height } = surface;
+  const { positions, lines, tolerance } = model;
+  const [left, right, top, foot] = [44, narrow ? 68 : 176, 14, height - 36];
+  const plot = width - left - right;
+  const decades = (positions.length - 1) / perDecade;
+  const x = (position: number): number => left + (plot * Math.log10(Math.max(1, position))) / decades;
+  const y = (error: number): number => {
+    const exponent = error <= 0 ? lowest : Math.max(lowest, Math.min(highest, Math.log10(error)));
+    return top + ((highest - exponent) * (foot - top)) / (highest - lowest);
+  };
+  for (let exponent = 0; exponent >= lowest; exponent -= narrow ? 4 : 2) {
+    const at = y(Number(`1e${exponent}`));
+    surface.path([left, at, left + plot, at], { stroke: "faint" });
+    surface.text(left - 8, at, powerOfTen(exponent), { align: "end", size: labelSize });
+  }
+
+  const edge = y(tolerance);
+  surface.path([left, edge, left + plot, edge], { stroke: "ink", dash: [4, 3], alpha: 0.7 });
+  surface.text(left + plot - 2, edge - 9, `tolerance ${short(tolerance)}`, { size: 11, ink: "ink", align: "end" });
+
+  const at = x(positions[column] as number);
+  surface.path([at, top, at, foot], { stroke: "faint" });
+  const order = [...lines.keys()].filter((k) => k !== row).concat(row);
+  const ends = lines.map(() => y(0));
+  for (const k of order) {
+    const { worst, first } = lines[k] as Line;
+    const ink = inks[k] as Ink;
+    const points = new Float64Array(2 * positions.length);
+    positions.forEach((position, t) => {
+      const error = worst[t] as number;
+      const finite = error < Infinity;
+      points.set([finite ? x(position) : Number.NaN, y(error)], 2 * t);
+      if (finite) ends[k] = y(error);
+    });
+    surface.path(points, { stroke: ink, width: k === row ? 2.2 : 1.3, alpha: k === row ? 1 : 0.8 });
+    const lost = worst.findIndex((error) => error === Infinity);
+    if (lost > 0) drawCross(surface, x(positions[lost - 1] as number), y(worst[lost - 1] as number), ink);
+    // Where it leaves the tolerance behind.
+    if (first) surface.disc(x(first.position), edge, k === row ? 4 : 3, { fill: ink });
+  }
+  const here = (lines[row] as Line).worst[column] as number;
+  if (here < Infinity) surface.disc(at, y(here), 3.6, { fill: inks[row] as Ink });
+  drawNames(surface, model, row, ends, { left: left + plot, top, foot });
+
+  const name = narrow ? book(positions[column] as number) : `position ${book(positions[column] as number)}`;
+  const half = surface.textWidth(name, { size: labelSize }) / 2;
+  const middle = Math.max(left + half - 30, Math.min(width - half, at));
+  const gap = narrow ? 34 : 60;
+  for (const d of indexTicks(decades + 1, plot, gap)) {
+    const place = x(Number(`1e${d}`));
+    const label = d < (narrow ? 3 : 5) ? book(Number(`1e${d}`)) : powerOfTen(d);
+    if (Math.abs(place - middle) < half + surface.textWidth(label, { size: labelSize }) / 2 + 8) continue;
+    surface.text(place, foot + 16, label, { align: "middle", size: labelSize });
+  }
+  surface.text(middle, foot + 16, name, { ink: "ink", align: "middle", size: labelSize });
+
+  surface.region({ x: left, y: top, width: plot, height: foot - top }, (u, v) => {
+    const c = Math.round(u * (positions.length - 1));
+    const py = top + v * (foot - top);
+    const far = (k: number): number => Math.abs(y((lines[k] as Line).worst[c] as number) - py);
+    const nearest = [...lines.keys()].reduce((best, k) => (far(k) < far(best) ? k : best));
+    return { row: nearest, column: c };
+  });
+}
+
+function drawCross(surface: Surface, x: number, y: number, ink: Ink): void {
+  surface.path([x - 4, y - 4, x + 4, y + 4, Number.NaN, Number.NaN, x - 4, y + 4, x + 4, y - 4], { stroke: ink, width: 1.5 });
+}
+
+// Each line's name at its end, and under it where it leaves the tolerance.
+function drawNames(
+  surface: Surface,
+  { lines, tolerance }: Model,
+  row: number,
+  ends: readonly number[],
+  { left, top, foot }: { left: number; top: number; foot: number },
+): void {
+  const gap = surface.narrow ? 16 : 34;
+  const ys = spread(ends, gap, top + 4, foot - gap + 10);
+  lines.forEach(({ arithmetic, worst, first }, k) => {
+    const [wish, y] = [ends[k] as number, ys[k] as number];
+    const [own, ink] = [k === row, inks[k] as Ink];
+    surface.path([left + 3, wish, left + 7, wish, left + 12, y, left + 15, y], { stroke: own ? ink : "faint" });
+    surface.text(left + 19, y, arithmetic, { ink, bold: own, size: labelSize });
+    if (surface.narrow) return;
+    const lost = worst.includes(Infinity) ? ", then overflows" : "";
+    const words = first
+      ? `${first.certain ? "beyond from" : "beyond by"} ${book(first.position)}${lost}`
+      : `within ${short(tolerance)}`;
+    surface.text(left + 19, y + 14, words, { size: 11 });
+  });
+}
+
+// ---------------------------------------------------------------- waves
+
+function bandHeight(width: number): number {
+  return width < 500 ? 74 : 82;
+}
+
+function drawWaves(surface: Surface, { model, row, column }: Drawn): void {
+  const { narrow, width } = surface;
+  const { positions, lines, exact, pairs, pair } = model;
+  const [left, right] = [26, narrow ? 8 : 150];
+  const plot = width - left - right;
+  const band = bandHeight(width);
+  const reach = band / 2 - 13;
+  const total = positions.length;
+  const x = (t: number): number => left + (t * plot) / (total - 1);
+  const part = (t: number): number => 2 * (t * pairs + pair);
+  const foot = band * lines.length + 4;
+  surface.path([x(column), 6, x(column), foot], { stroke: "faint" });
+  lines.forEach((line, k) => {
+    const middle = band * k + band / 2 + 7;
+    const [own, ink] = [k === row, inks[k] as Ink];
+    const y = (value: number): number => middle - reach * value;
+    surface.path([left, middle, left + plot, middle], { stroke: "faint" });
+    const curve = new Float64Array(2 * total);
+    for (let t = 0; t < total; t++) curve.set([x(t), y(exact[part(t)] as number)], 2 * t);
+    surface.path(curve, { stroke: "grey", alpha: 0.6 });
+    for (let t = 0; t < total; t++) {
+      const value = line.values[part(t)] as number;
+      if (Number.isNaN(value)) continue;
+      surface.disc(x(t), y(value), t === column && own ? 4 : 2, { fill: ink });
+    }
+    const worst = pairWorst(model, line);
+    const words = worst === Infinity ? "overflows" : `off by ${errorText(worst)}`;
+    if (narrow) {
+      surface.text(left, band * k + 8, line.arithmetic, { ink, bold: own, size: 11 });
+      surface.text(left + plot, band * k + 8, words, { align: "end", size: 11 });
+    } else {
+      surface.text(left + plot + 16, middle - 8, line.arithmetic, { ink, bold: own });
+      surface.text(left + plot + 16, middle + 8, words);
+    }
+    if (k === 0) for (const u of [-1, 1]) surface.text(left - 8, y(u), book(u), { align: "end", size: 11 });
+    surface.region({ x: left, y: band * k + 4, width: plot, height: band }, (u) => ({
+      row: k,
+      column: Math.round(u * (total - 1)),
+    }));
+  });
+  const name = `${narrow ? "" : "position "}${book(positions[column] as number)}`;
+  const half = surface.textWidth(name) / 2;
+  const at = Math.max(half, Math.min(width - half, x(column)));
+  for (const t of indexTicks(total, plot, narrow ? 100 : 150)) {
+    const label = book(positions[t] as number);
+    const wide = surface.textWidth(label) / 2;
+    const place = Math.max(wide, x(t));
+    if (Math.abs(place - at) > half + wide + 8 && place + wide < width) {
+      surface.text(place, foot + 16, label, { align: "middle" });
+    }
+  }
+  surface.text(at, foot + 16, name, { ink: "ink", align: "middle" });
+}
+
+// ---------------------------------------------------------------- code
+
+function codeOf({ values, model, row, view }: Drawn): Code {
+  const { name, code: made } = model.chosen;
+  const { arithmetic } = model.lines[row] as Line;
+  const { positions, recipe, tolerance } = model;
+  const where =
+    view === "waves"
+      ? `arange(${positions[0]}, ${(positions[0] as number) + positions.length})`
+      : `[${Array.from(new Set(positions)).join(", ")}]`;
+  const names = [...(view === "waves" ? ["arange"] : []), "precision", name].join(", ");
+  const options = [
+    `arithmetic: ${JSON.stringify(arithmetic)}`,
+    ...(recipe === "power" ? [] : [`recipe: ${JSON.stringify(recipe)}`]),
+    ...(tolerance === 0.001 ? [] : [`tolerance: ${tolerance}`]),
+  ];
+  const javascript = [
+    `import { ${names} } from "posenc";`,
+    "",
+    `const positions = ${where};`,
+    `const report = precision(${made}, positions, { ${options.join(", ")} });`,
+    "const worst = report.worst;  // the largest error of each position; report.first is the first beyond the tolerance",
+    "",
+  ].join("\n");
+  const numpy = numpyOf(values, model, row, where.startsWith("[") ? where : undefined);
+  return numpy === undefined ? { javascript } : { javascript, numpy };
+}
+
+// The common recipe of frameworks, in formats that NumPy has; its own sines may differ in the last bit.
+function numpyOf(values: Values, model: Model, row: number, list: string | undefined): string | undefined {
+  const { chosen, recipe, pairs, positions } = model;
+  const { arithmetic } = model.lines[row] as Line;
+  const plain =
+    ["sinusoidal", "rope"].includes(chosen.name) &&
+    !chosen.given &&
+    (values["scaling.type"] ?? "none") === "none" &&
+    (values.spacing ?? "paper") === "paper" &&
+    Number(values.rotaryDim ?? 2 * pairs) === 2 * pairs;
+  if (!plain || recipe !== "power" || arithmetic === "bfloat16" || Number(values.dim) !== 2 * pairs) return undefined;
+  const wide = arithmetic === "float64" ? "float64" : "float32";
+  const where = list ?? `np.arange(${positions[0]}, ${(positions[0] as number) + positions.length})`;
+  return [
+    "import numpy as np",
+    "",
+    `r, w = np.${arithmetic}, np.${wide}`,
+    `p = np.asarray(${where}, np.float64)[:, None]`,
+    `i = np.arange(0, ${2 * pairs}, 2)`,
+    `omega = (w(1) / w(${Number(values.base ?? 10000)}) ** (i.astype(w) / w(${2 * pairs}))).astype(r)`,
+    "angle = p.astype(r) * omega",
+    "values = np.stack([np.sin(angle), np.cos(angle)], -1).astype(np.float64)",
+    `true = p * ${Number(values.base ?? 10000)} ** (-i / ${2 * pairs})  # itself off by 10^-16 p`,
+    "worst = np.abs(values - np.stack([np.sin(true), np.cos(true)], -1)).max((1, 2))",
+    "",
+  ].join("\n");
+}
