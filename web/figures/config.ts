@@ -1,6 +1,14 @@
 // <posenc-config>: what a model's config.json says of positions: schemes in facts, its frequencies before and after
 // scaling, its layers, and where frameworks disagree.
-import { bias, fromJSON, frequencies, relativeIndex, type AnyScheme, type BiasScheme, type RotateScheme } from "../src/core.js";
+import {
+  bias,
+  fromJSON,
+  frequencies,
+  relativeIndex,
+  type AnyScheme,
+  type BiasScheme,
+  type RotateScheme,
+} from "../src/core.js";
 import { contextExtension } from "../src/analysis/index.js";
 import { fromConfig, type LayerPositions, type ModelPositions, type PartPositions } from "../src/config.js";
 import {
@@ -15,7 +23,8 @@ import {
   type State,
 } from "./figure.js";
 import { book, count, powerOfTen } from "./format.js";
-import { brokenLines, indexTicks, labelSize, spread, valueTicks } from "./marks.js";
+import { jsonFault } from "./json-fault.js";
+import { brokenLines, indexTicks, labelSize, scaleOf, spread, valueTicks } from "./marks.js";
 import { estimateWidth, type Ink, type Surface } from "./surface.js";
 
 type Band = "kept" | "ramped" | "scaled";
@@ -147,7 +156,10 @@ export const config = defineFigure<Model>({
           row: {
             name: "kind",
             count: model.turnings.length,
-            start: Math.max(0, model.turnings.findIndex(({ scaled }) => scaled)),
+            start: Math.max(
+              0,
+              model.turnings.findIndex(({ scaled }) => scaled),
+            ),
           },
           column: { name: "pair", count: band.length, start: Math.max(0, band.indexOf("ramped")) },
         };
@@ -316,8 +328,8 @@ function parsed(words: string): object {
   let value: unknown;
   try {
     value = JSON.parse(words);
-  } catch (error) {
-    throw new Error(`the text is not JSON: ${faultIn(words, error)}`);
+  } catch {
+    throw new Error(`the text is not JSON: ${jsonFault(words) ?? "it is too deep"}`);
   }
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
     throw new Error("a config.json is an object, {\u2026}, with keys such as \u201cmodel_type\u201d");
@@ -325,21 +337,14 @@ function parsed(words: string): object {
   return value;
 }
 
-// Engines say where in different ways: "at position 12", "at line 2 column 3".
-function faultIn(words: string, error: unknown): string {
-  const message = error instanceof Error ? error.message : String(error);
-  const place = /position (\d+)/.exec(message);
-  if (!place || /line \d+/.test(message)) return message;
-  const before = words.slice(0, Number(place[1])).split("\n");
-  return `${message} (line ${before.length}, column ${(before[before.length - 1] as string).length + 1})`;
-}
-
 const reaching = ["max_position_embeddings", "n_positions", "n_ctx", "max_seq_len", "seq_length"];
 
 // Lengths that the config or a rule of it names.
 function lengthsOf(raw: object, read: ModelPositions): Model["lengths"] {
   const part = raw as Record<string, unknown>;
-  const inner = ["text_config", "llm_config", "language_config"].map((key) => part[key]).filter((value) => value !== undefined);
+  const inner = ["text_config", "llm_config", "language_config"]
+    .map((key) => part[key])
+    .filter((value) => value !== undefined);
   const reached = [part, ...inner].flatMap((keys) =>
     reaching.map((key) => (keys as Record<string, unknown> | null)?.[key]).filter((value) => typeof value === "number"),
   )[0];
@@ -404,7 +409,9 @@ function profileOf(read: ModelPositions): Profile | undefined {
   }
   try {
     const { data, shape } = bias(scheme as BiasScheme, places);
-    const lines = Array.from({ length: shape[0] ?? 1 }, (_, h) => Float64Array.from(data.slice(h * keys, (h + 1) * keys)));
+    const lines = Array.from({ length: shape[0] ?? 1 }, (_, h) =>
+      Float64Array.from(data.slice(h * keys, (h + 1) * keys)),
+    );
     return { what: "The bias of each head", lines, first: -past, stepped: false };
   } catch {
     return undefined;
@@ -436,7 +443,10 @@ function schemeWords(scheme: AnyScheme): string {
 }
 
 function schemesText(schemes: AnyScheme | readonly AnyScheme[]): string {
-  return [schemes].flat().map((scheme) => schemeWords(scheme as AnyScheme)).join(", then ");
+  return [schemes]
+    .flat()
+    .map((scheme) => schemeWords(scheme as AnyScheme))
+    .join(", then ");
 }
 
 function kindWords(kind: string): string {
@@ -508,7 +518,11 @@ function layerReadings({ rotate, window, scale }: LayerPositions): Reading[] {
   return [
     { label: "rotation", value: schemes.length === 0 ? "none" : schemes.map(({ name }) => name).join(", ") },
     ...(base === undefined ? [] : [{ label: "base", value: book(base as number) }]),
-    { label: "sees", value: window === undefined ? "all" : book(window), ...(window === undefined ? {} : { unit: "tokens" }) },
+    {
+      label: "sees",
+      value: window === undefined ? "all" : book(window),
+      ...(window === undefined ? {} : { unit: "tokens" }),
+    },
     ...(scale === undefined ? [] : [{ label: "scale", value: book(scale) }]),
   ];
 }
@@ -565,7 +579,8 @@ function layoutOf(state: Drawn, width: number): Layout {
   );
   const view = viewOf(state);
   const kinds = Object.keys(model.read.byLayerType ?? {}).length;
-  const chart = view === "facts" ? 0 : view === "layers" ? layerRow(width) * Math.max(1, kinds) + 22 : narrow ? 250 : 270;
+  const chart =
+    view === "facts" ? 0 : view === "layers" ? layerRow(width) * Math.max(1, kinds) + 22 : narrow ? 250 : 270;
   const chartTop = facts.height + (chart === 0 ? 4 : 22);
   const notesTop = chartTop + chart + (notes.lines.length > 0 ? 14 : 0);
   return {
@@ -594,17 +609,24 @@ function drawPairs(surface: Surface, { model, row, column }: Drawn): void {
   const several = turnings.length > 1;
   const room = narrow
     ? 8
-    : 24 + Math.max(60, ...lengths.map(({ tokens, name }) => estimateWidth(`${name} ${book(tokens)}`, {})), ...names.map((name) => estimateWidth(name, {})));
+    : 24 +
+      Math.max(
+        60,
+        ...lengths.map(({ tokens, name }) => estimateWidth(`${name} ${book(tokens)}`, {})),
+        ...names.map((name) => estimateWidth(name, {})),
+      );
   const [left, right, top, foot] = [40, room, 30, height - 34];
   const plot = width - left - right;
-  const finite = turnings.flatMap(({ wavelengths, plain }) => [...wavelengths, ...plain]).filter((length) => length < Infinity);
+  const finite = turnings
+    .flatMap(({ wavelengths, plain }) => [...wavelengths, ...plain])
+    .filter((length) => length < Infinity);
   const most = Math.max(10, ...finite, ...lengths.map(({ tokens }) => tokens));
-  const decades = Math.log10(most) + 0.1;
+  const end = 1.25 * most;
   const total = Math.max(...turnings.map(({ band }) => band.length));
   const x = (pair: number): number => left + (total > 1 ? (pair * plot) / (total - 1) : plot / 2);
-  const y = (tokens: number): number => foot - ((foot - top) * Math.log10(tokens)) / decades;
+  const y = scaleOf(1, end, foot, top, true).place;
 
-  for (let d = 0; d <= decades; d += decades > 5 ? 2 : 1) {
+  for (let d = 0; 10 ** d <= end; d += end > 1e5 ? 2 : 1) {
     surface.path([left, y(10 ** d), left + plot, y(10 ** d)], { stroke: "faint" });
     const label = d < 4 ? book(10 ** d) : powerOfTen(d);
     surface.text(left - 8, y(10 ** d), label, { align: "end", size: labelSize });
@@ -650,7 +672,8 @@ function drawPairs(surface: Surface, { model, row, column }: Drawn): void {
   const half = surface.textWidth(name, { size: labelSize }) / 2;
   const middle = Math.max(half, Math.min(width - half, at));
   for (const pair of indexTicks(total, plot, narrow ? 40 : 60, true)) {
-    if (Math.abs(x(pair) - middle) > half + 12) surface.text(x(pair), foot + 16, String(pair), { align: "middle", size: labelSize });
+    if (Math.abs(x(pair) - middle) > half + 12)
+      surface.text(x(pair), foot + 16, String(pair), { align: "middle", size: labelSize });
   }
   surface.text(middle, foot + 16, name, { ink: "accent", align: "middle", size: labelSize });
   surface.region({ x: left, y: top, width: plot, height: foot - top }, (u, v) => {
@@ -683,12 +706,24 @@ function drawEnds(
   surface: Surface,
   { lengths, turnings }: Model,
   row: number,
-  { left, plot, top, foot, y }: { left: number; plot: number; top: number; foot: number; y: (tokens: number) => number },
+  {
+    left,
+    plot,
+    top,
+    foot,
+    y,
+  }: { left: number; plot: number; top: number; foot: number; y: (tokens: number) => number },
 ): void {
   const several = turnings.length > 1;
-  const last = ({ wavelengths }: Turning): number => y([...wavelengths].reverse().find((tokens) => tokens < Infinity) ?? 1);
+  const last = ({ wavelengths }: Turning): number =>
+    y([...wavelengths].reverse().find((tokens) => tokens < Infinity) ?? 1);
   const labels = [
-    ...lengths.map(({ tokens, name }) => ({ wish: y(tokens), words: `${name} ${book(tokens)}`, ink: "ink" as Ink, bold: false })),
+    ...lengths.map(({ tokens, name }) => ({
+      wish: y(tokens),
+      words: `${name} ${book(tokens)}`,
+      ink: "ink" as Ink,
+      bold: false,
+    })),
     ...(several
       ? turnings.map((turning, k) => ({
           wish: last(turning),
@@ -704,7 +739,12 @@ function drawEnds(
     }
     return;
   }
-  const ys = spread(labels.map(({ wish }) => wish), 15, top, foot);
+  const ys = spread(
+    labels.map(({ wish }) => wish),
+    15,
+    top,
+    foot,
+  );
   labels.forEach(({ words, ink, bold }, k) => {
     surface.text(left + plot + 12, ys[k] as number, words, { ink, bold, size: labelSize });
   });
@@ -746,7 +786,8 @@ function drawLayers(surface: Surface, { model, column }: Drawn): void {
   const middle = Math.max(half, Math.min(width - half, left + (column + 0.5) * cell));
   for (const layer of indexTicks(total, plot, narrow ? 36 : 50)) {
     const place = left + (layer + 0.5) * cell;
-    if (Math.abs(place - middle) > half + 12) surface.text(place, foot + 10, String(layer), { align: "middle", size: labelSize });
+    if (Math.abs(place - middle) > half + 12)
+      surface.text(place, foot + 10, String(layer), { align: "middle", size: labelSize });
   }
   surface.text(middle, foot + 10, name, { ink: "accent", align: "middle", size: labelSize });
   surface.region({ x: left, y: 0, width: plot, height }, (u) => ({ column: Math.floor(u * total) }));
@@ -792,7 +833,9 @@ function drawProfile(surface: Surface, { model, column }: Drawn): void {
     }
   }
   surface.text(middle, foot + 16, name, { ink: "accent", align: "middle", size: labelSize });
-  surface.region({ x: left, y: top, width: plot, height: foot - top }, (u) => ({ column: Math.round(u * (total - 1)) }));
+  surface.region({ x: left, y: top, width: plot, height: foot - top }, (u) => ({
+    column: Math.round(u * (total - 1)),
+  }));
 }
 
 // ---------------------------------------------------------------- code

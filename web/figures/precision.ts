@@ -2,10 +2,26 @@
 // where on.
 import { arange, frequencies, outlines, type EmbedScheme, type RotateScheme } from "../src/core.js";
 import { precision as precisionOf, type Arithmetic, type PrecisionRecipe } from "../src/analysis/index.js";
-import { choice, cursorField, defineFigure, range, type ChoiceField, type Code, type State, type Values } from "./figure.js";
+import {
+  choice,
+  cursorField,
+  defineFigure,
+  range,
+  type ChoiceField,
+  type Code,
+  type State,
+  type Values,
+} from "./figure.js";
 import { book, count, powerOfTen } from "./format.js";
-import { indexTicks, labelSize, spread } from "./marks.js";
-import { chosenScheme, dataScheme, descriptorOf, schemeFields, schemeFrom, type ChosenScheme } from "./scheme-fields.js";
+import { indexTicks, labelSize, scaleOf, spread } from "./marks.js";
+import {
+  chosenScheme,
+  dataScheme,
+  descriptorOf,
+  schemeFields,
+  schemeFrom,
+  type ChosenScheme,
+} from "./scheme-fields.js";
 import type { Ink, Surface } from "./surface.js";
 
 interface First {
@@ -84,7 +100,12 @@ export const precision = defineFigure<Model>({
     const waves = values.view === "waves";
     const dim = Number(values.dim ?? 64);
     return [
-      choice("scheme", "scheme", "rope", turning().map(({ name: value, title: label }) => ({ value, label }))),
+      choice(
+        "scheme",
+        "scheme",
+        "rope",
+        turning().map(({ name: value, title: label }) => ({ value, label })),
+      ),
       ...schemeFields(descriptorOf(slotOf(name), name), {
         values,
         row: ["dim", "base"],
@@ -93,12 +114,22 @@ export const precision = defineFigure<Model>({
       choice("recipe", "rounded", "power", recipes),
       ...(waves
         ? [
-            range("start", "first position", 1e6, 1, 1e9, { least: 0, most: 2 ** 53 - waveLength, log: true, integer: true }),
+            range("start", "first position", 1e6, 1, 1e9, {
+              least: 0,
+              most: 2 ** 53 - waveLength,
+              log: true,
+              integer: true,
+            }),
             range("pair", "pair", 1, 0, Math.max(0, Math.floor(dim / 2) - 1), { integer: true, clamp: true }),
           ]
         : [
             range("decades", "up to", 9, 3, 15, { integer: true, least: 2, format: (v) => book(10 ** v) }),
-            range("tolerance", "tolerance", 0.001, 1e-6, 0.5, { log: true, least: 1e-15, most: 2, format: (v) => short(v) }),
+            range("tolerance", "tolerance", 0.001, 1e-6, 0.5, {
+              log: true,
+              least: 1e-15,
+              most: 2,
+              format: (v) => short(v),
+            }),
           ]),
       cursorField("format", "The line of the cursor, from 1."),
       cursorField("place", "The place of the cursor among the errors."),
@@ -197,7 +228,9 @@ export const precision = defineFigure<Model>({
       ...(line.first
         ? [
             {
-              label: line.first.certain ? `first beyond ${short(model.tolerance)} at` : `beyond ${short(model.tolerance)} by`,
+              label: line.first.certain
+                ? `first beyond ${short(model.tolerance)} at`
+                : `beyond ${short(model.tolerance)} by`,
               value: book(line.first.position),
             },
           ]
@@ -259,7 +292,9 @@ function turning(): NonNullable<typeof known> {
   known ??= outlines.flatMap(({ slot, name, title, params }) => {
     if (slot !== "embed" && slot !== "rotate") return [];
     try {
-      const values = Object.fromEntries(params.map((param) => [param.name, param.required ? param.shown?.value : undefined]));
+      const values = Object.fromEntries(
+        params.map((param) => [param.name, param.required ? param.shown?.value : undefined]),
+      );
       precisionOf(schemeFrom(slot, name, values) as RotateScheme, [0]);
       return [{ slot, name, title }];
     } catch {
@@ -282,8 +317,8 @@ function logPlaces(decades: number): Float64Array {
   });
 }
 
-// The first position beyond the tolerance: for certain where few come before the first one drawn that is, else the first
-// of finer and finer samples.
+// The first position beyond the tolerance: for certain where few come before the first one drawn that is, else the
+// first of finer and finer samples.
 function firstBeyond(
   scheme: Model["chosen"]["scheme"],
   options: { arithmetic: Arithmetic; recipe: PrecisionRecipe; tolerance: number },
@@ -324,7 +359,9 @@ function pairWorst(model: Model, line: Line): number {
 
 function short(value: number): string {
   const text = book(value, { significant: 3 });
-  return text.includes("\u00d7") ? text.replace(/\.?0+\u00d7/, "\u00d7") : text.replace(/(\.\d*?)0+$/, "$1").replace(/\.$/, "");
+  return text.includes("\u00d7")
+    ? text.replace(/\.?0+\u00d7/, "\u00d7")
+    : text.replace(/(\.\d*?)0+$/, "$1").replace(/\.$/, "");
 }
 
 function errorText(error: number): string {
@@ -351,14 +388,15 @@ function roundedWords(recipe: PrecisionRecipe): string {
 
 function growthWords(recipe: PrecisionRecipe): string {
   if (recipe === "table") return "It does not grow with the position: a table may be rounded, an angle may not.";
-  if (recipe === "positions") return "All is well until whole numbers no longer fit the format; from there on it is noise.";
+  if (recipe === "positions")
+    return "All is well until whole numbers no longer fit the format; from there on it is noise.";
   return "What is rounded errs in proportion to the position, so the lines climb; formats differ in where they start.";
 }
 
 // ---------------------------------------------------------------- errors
 
-const lowest = -17;
-const highest = 0.5;
+const lowest = 1e-17;
+const highest = 3;
 
 function drawErrors(surface: Surface, { model, row, column }: Drawn): void {
   const { narrow, width, height } = surface;
@@ -366,12 +404,12 @@ function drawErrors(surface: Surface, { model, row, column }: Drawn): void {
   const [left, right, top, foot] = [44, narrow ? 68 : 176, 14, height - 36];
   const plot = width - left - right;
   const decades = (positions.length - 1) / perDecade;
-  const x = (position: number): number => left + (plot * Math.log10(Math.max(1, position))) / decades;
-  const y = (error: number): number => {
-    const exponent = error <= 0 ? lowest : Math.max(lowest, Math.min(highest, Math.log10(error)));
-    return top + ((highest - exponent) * (foot - top)) / (highest - lowest);
-  };
-  for (let exponent = 0; exponent >= lowest; exponent -= narrow ? 4 : 2) {
+  const end = Number(`1e${decades}`);
+  const across = scaleOf(1, end, left, left + plot, true);
+  const x = (position: number): number => across.place(Math.max(1, position));
+  const up = scaleOf(lowest, highest, foot, top, true);
+  const y = (error: number): number => up.place(Math.max(lowest, Math.min(highest, error)));
+  for (let exponent = 0; exponent >= -16; exponent -= narrow ? 4 : 2) {
     const at = y(Number(`1e${exponent}`));
     surface.path([left, at, left + plot, at], { stroke: "faint" });
     surface.text(left - 8, at, powerOfTen(exponent), { align: "end", size: labelSize });
@@ -427,7 +465,10 @@ function drawErrors(surface: Surface, { model, row, column }: Drawn): void {
 }
 
 function drawCross(surface: Surface, x: number, y: number, ink: Ink): void {
-  surface.path([x - 4, y - 4, x + 4, y + 4, Number.NaN, Number.NaN, x - 4, y + 4, x + 4, y - 4], { stroke: ink, width: 1.5 });
+  surface.path([x - 4, y - 4, x + 4, y + 4, Number.NaN, Number.NaN, x - 4, y + 4, x + 4, y - 4], {
+    stroke: ink,
+    width: 1.5,
+  });
 }
 
 // Each line's name at its end, and under it where it leaves the tolerance.

@@ -47,8 +47,8 @@ textarea { font: 12px/1.45 ui-monospace, "SF Mono", Menlo, Consolas, "DejaVu San
   background: transparent; border: 1px solid var(--faint); border-radius: 0; padding: 5px 7px; grid-column: 1 / -1;
   width: 100%; min-width: 0; margin: 3px 0 0; resize: vertical; tab-size: 2; }
 .file { display: flex; flex-wrap: wrap; gap: 2px 12px; align-items: baseline; margin-top: 12px; color: var(--grey); }
-.file input { color: inherit; min-height: 24px; max-width: 100%; }
-.file ::file-selector-button { font: inherit; color: var(--ink); background: none; border: 0; border-bottom: 1px solid
+.file input { min-height: 24px; max-width: 100%; font-size: 0; }
+.file ::file-selector-button { font-size: var(--posenc-size, 13px); color: var(--ink); background: none; border: 0; border-bottom: 1px solid
   var(--faint); border-radius: 0; padding: 1px 0; margin-inline-end: 10px; cursor: pointer; }
 .over { outline: 2px dashed var(--accent); outline-offset: 6px; }
 select option { color: #1c1b19; background: #fffefb; }

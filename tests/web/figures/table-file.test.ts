@@ -56,9 +56,15 @@ describe("tableFiles", () => {
     const refused = async (given: File, sentence: string | RegExp): Promise<void> =>
       expect(tableFiles.read(given)).rejects.toThrow(sentence);
     const two = { a: tensor(numbers, [3, 4]), b: tensor(numbers, [4, 3]) };
-    await refused(file(toSafetensors(two), "m.safetensors"), "none of its 2 tables is named as one of positions (a, b)");
+    await refused(
+      file(toSafetensors(two), "m.safetensors"),
+      "none of its 2 tables is named as one of positions (a, b)",
+    );
     await refused(file(toSafetensors({ a: tensor(numbers) }), "m.safetensors"), "no table of positions by dimensions");
-    await refused(file(toNpy(tensor(numbers)), "a.npy"), "the array must be a table of positions by dimensions, got [12]");
+    await refused(
+      file(toNpy(tensor(numbers)), "a.npy"),
+      "the array must be a table of positions by dimensions, got [12]",
+    );
     await refused(file("0,1", "a.csv"), "a table is read from .npy and .safetensors files");
     await refused(file("no array", "a.npy"), /readNpy/);
     expect(fileTable({ table: 3, name: "a" })).toBeUndefined();
