@@ -1,4 +1,4 @@
-// <posenc-precision> against roundings done here: float32 by Math.fround, bfloat16 and float16 by hand, sines in double.
+// <posenc-precision> against roundings done here: to bits of significand by hand, of angles and sines in double.
 import { beforeAll, describe, expect, it } from "vitest";
 import { frequencies, ready, rope, sinusoidal } from "../../../web/src/index.js";
 import { precision } from "../../../web/figures/precision.js";
