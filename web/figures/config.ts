@@ -9,7 +9,6 @@ import {
   type BiasScheme,
   type RotateScheme,
 } from "../src/core.js";
-import { contextExtension } from "../src/analysis/index.js";
 import { fromConfig, type LayerPositions, type ModelPositions, type PartPositions } from "../src/config.js";
 import {
   choice,
@@ -372,14 +371,14 @@ function turningsOf(read: ModelPositions, length: number): Turning[] {
       try {
         const now = frequencies(scheme, { length });
         const before = scaled ? (fromJSON(rest as never) as RotateScheme) : scheme;
-        const { ratio } = contextExtension(before, scheme, { length, offsets: [0] });
+        const was = frequencies(before);
         return [
           {
             kind,
             scheme,
             wavelengths: now.wavelength,
-            plain: frequencies(before).wavelength,
-            ratio: ratio.data as Float64Array,
+            plain: was.wavelength,
+            ratio: now.inverse.map((omega, pair) => omega / (was.inverse[pair] as number)),
             band: now.band,
             attentionFactor: now.attentionFactor,
             scaled,
