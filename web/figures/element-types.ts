@@ -60,6 +60,11 @@ export interface PosencElements {
     | "channel"
   >;
   "posenc-similarity": ElementOf<"scheme" | "positions" | "dim" | "base" | "compare" | "metric" | "m" | "n">;
+  "posenc-config": ElementOf<"config" | "length" | "view" | "kind" | "pair" | "layer" | "offset">;
+  "posenc-precision": ElementOf<
+    | "scheme" | "dim" | "base" | "recipe" | "decades" | "tolerance" | "view" | "start" | "pair" | "format" | "place"
+    | "offset"
+  >;
 }
 
 declare global {
