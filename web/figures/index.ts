@@ -2,11 +2,13 @@
 import { addition } from "./addition.js";
 import { attention } from "./attention.js";
 import { bias } from "./bias.js";
+import { config } from "./config.js";
 import { decay } from "./decay.js";
 import { embed } from "./embed.js";
 import { expansion } from "./expansion.js";
 import type { Figure } from "./figure.js";
 import { permutation } from "./permutation.js";
+import { precision } from "./precision.js";
 import { relate } from "./relate.js";
 import { rotate } from "./rotate.js";
 import { shift } from "./shift.js";
@@ -27,4 +29,6 @@ export const figures: readonly Figure[] = [
   attention, // who looks at whom, under any scheme, and why
   permutation, // the same words in two orders, and who can tell
   similarity, // every position compared with every other one
+  config, // what a model's config.json says of positions
+  precision, // what four arithmetics make of far positions
 ];
