@@ -103,8 +103,8 @@ export const expansion = defineFigure<Model>({
       choice("h", "H", "diagonal", kinds, { place: terms ? "none" : "row" }),
       range("m", "m", undefined, 0, last, where),
       range("n", "n", undefined, 0, last, where),
-      range("spread", "spread of the diagonal", 1, 0, 2, { ...real, step: 0.05, place: diagonal ? "row" : "none" }),
-      range("off", "spread off the diagonal", 0.3, 0, 1, {
+      range("spread", "spread of diagonal", 1, 0, 2, { ...real, step: 0.05, place: diagonal ? "row" : "none" }),
+      range("off", "spread off diagonal", 0.3, 0, 1, {
         ...real,
         step: 0.05,
         place: values.h === "general" && !terms ? "row" : "none",

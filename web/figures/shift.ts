@@ -15,7 +15,7 @@ import {
   type Values,
 } from "./figure.js";
 import { book, count, tickText } from "./format.js";
-import { labelSize } from "./marks.js";
+import { brokenLines, labelSize } from "./marks.js";
 import { drawMatrix, matrixHeight } from "./matrix.js";
 import { schemeFields, type ChosenScheme } from "./scheme-fields.js";
 import type { Ink, Surface } from "./surface.js";
@@ -254,9 +254,9 @@ interface Sheet {
 function sheetOf(width: number): Sheet {
   if (width < 500) {
     const radius = Math.min(96, width * 0.3);
-    const below = 2 * radius + 104;
+    const below = 2 * radius + 112;
     return {
-      circle: { x: width / 2, y: radius + 18, radius },
+      circle: { x: width / 2, y: radius + 26, radius },
       equation: { x: 0, y: below, width },
       chart: { y: below + 42, height: 170 },
       height: below + 214,
@@ -265,10 +265,10 @@ function sheetOf(width: number): Sheet {
   const radius = Math.min(130, width * 0.165);
   const left = 2 * radius + 86;
   return {
-    circle: { x: radius + 34, y: radius + 22, radius },
-    equation: { x: left, y: radius + 22, width: width - left },
-    chart: { y: 2 * radius + 74, height: 180 },
-    height: 2 * radius + 256,
+    circle: { x: radius + 34, y: radius + 26, radius },
+    equation: { x: left, y: radius + 26, width: width - left },
+    chart: { y: 2 * radius + 78, height: 180 },
+    height: 2 * radius + 260,
   };
 }
 
@@ -322,12 +322,16 @@ function drawEquation(surface: Surface, { model, row, column }: Drawn, box: Shee
   const { dim, matrix, rows, moved } = model;
   const pair = model.pairs[column] as readonly [number, number];
   const decimals = surface.narrow ? 3 : 4;
-  const size = surface.narrow ? 12 : 15;
+  const gap = surface.narrow ? 8 : 14;
   const write = (value: number): string => book(value, { decimals, signed: true });
-  const wide = surface.textWidth(write(-0.8888), { size });
-  const gap = surface.narrow ? 8 : 16;
-  const equals = surface.textWidth("=", { size }) + 2 * gap;
-  const whole = 4 * wide + 2 * gap + 3 * 14 + equals;
+  const measure = (size: number): { size: number; wide: number; equals: number; whole: number } => {
+    const wide = surface.textWidth(write(-0.8888), { size });
+    const equals = surface.textWidth("=", { size }) + 2 * gap;
+    return { size, wide, equals, whole: 4 * wide + 2 * gap + 3 * 14 + equals };
+  };
+  // As large as there is room for.
+  const sizes = [15, 14, 13, 12, 11].map(measure);
+  const { size, wide, equals, whole } = sizes.find((one) => one.whole <= box.width - 4) ?? sizes[4]!;
   const line = surface.narrow ? 11 : 14;
   let x = box.x + Math.max(0, Math.min((box.width - whole) / 2, 40));
   const middle = x + whole / 2;
@@ -367,8 +371,10 @@ function drawEquation(surface: Surface, { model, row, column }: Drawn, box: Shee
   const wavelength = model.wavelengths[column] as number;
   const turns = book(model.k / wavelength, { decimals: 4 });
   const takes = `a turn takes ${book(wavelength, { significant: 4 })} positions`;
-  const told = `${takes}: k = ${book(model.k)} is ${turns} of one`;
-  surface.text(middle, box.y + 2 * line + 26, told, { align: "middle", size: labelSize });
+  const told = brokenLines(surface, `${takes}: k = ${book(model.k)} is ${turns} of one`, whole);
+  told.forEach((words, at) => {
+    surface.text(middle, box.y + 2 * line + 26 + 16 * at, words, { align: "middle", size: labelSize });
+  });
 }
 
 function drawErrors(surface: Surface, { model, row }: Drawn, { y, height }: Sheet["chart"]): void {
