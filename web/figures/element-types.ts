@@ -65,6 +65,7 @@ export interface PosencElements {
     | "scheme" | "dim" | "base" | "recipe" | "decades" | "tolerance" | "view" | "start" | "pair" | "format" | "place"
     | "offset"
   >;
+  "posenc-compare": ElementOf<"schemes" | "slot" | "heads" | "headWidth" | "length" | "row" | "law">;
 }
 
 declare global {

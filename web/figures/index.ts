@@ -2,6 +2,7 @@
 import { addition } from "./addition.js";
 import { attention } from "./attention.js";
 import { bias } from "./bias.js";
+import { compare } from "./compare.js";
 import { config } from "./config.js";
 import { decay } from "./decay.js";
 import { embed } from "./embed.js";
@@ -31,4 +32,5 @@ export const figures: readonly Figure[] = [
   similarity, // every position compared with every other one
   config, // what a model's config.json says of positions
   precision, // what four arithmetics make of far positions
+  compare, // the table of schemes, computed
 ];

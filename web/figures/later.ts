@@ -23,4 +23,5 @@ export const figureFiles: { readonly [Name in FigureName]: () => Promise<Figure>
   similarity: async () => (await import("./similarity.js")).similarity,
   config: async () => (await import("./config.js")).config,
   precision: async () => (await import("./precision.js")).precision,
+  compare: async () => (await import("./compare.js")).compare,
 };

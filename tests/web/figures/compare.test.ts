@@ -1,0 +1,172 @@
+// <posenc-compare>: the notes' table with numbers counted by hand, every scheme in it, and its dots as recorded.
+import { beforeAll, describe, expect, it } from "vitest";
+import * as posenc from "../../../web/src/index.js";
+import { alibi, compare as compareSchemes, learned, outlines, ready, rope, t5 } from "../../../web/src/index.js";
+import { compare } from "../../../web/figures/compare.js";
+import { figureState, renderSVG } from "../../../web/figures/render.js";
+import { toCsv } from "../../../web/figures/take-away.js";
+import { overlaps, record, textsOf } from "./drawn.js";
+
+beforeAll(() => ready());
+
+type Row = Record<string, string | number>;
+const rowsOf = (attributes: Record<string, unknown>, data?: unknown): Row[] => {
+  const table = compare.table(figureState("compare", attributes, data));
+  return Array.from({ length: table.rows }, (_, r) =>
+    Object.fromEntries(table.header.map((name, c) => [name, table.cell(r, c)])),
+  );
+};
+const readings = (attributes: Record<string, unknown>): Record<string, string> =>
+  Object.fromEntries(compare.readout(figureState("compare", attributes)).map(({ label, value }) => [label, value]));
+
+describe("the table", () => {
+  it("is the notes' one, with BERT's numbers", () => {
+    const rows = rowsOf({ schemes: "sinusoidal learned t5, alibi rope" });
+    expect(rows.map((row) => [row.scheme, row["where applied"], row.parameters, row.longest, row.encodes])).toEqual([
+      ["Sinusoidal", "added to the input", 0, "no end", "absolute position, with shift structure"],
+      ["Learned", "added to the input", 512 * 768, "512", "absolute position"],
+      ["RoPE", "applied to queries and keys", 0, "no end", "relative offset in the dot product"],
+      ["T5 relative bias", "added to attention scores", 32 * 12, "no end", "relative offset"],
+      ["ALiBi", "added to attention scores", 0, "no end", "relative offset"],
+    ]);
+  });
+
+  it("has every scheme of the catalogue, in the order of the slots", () => {
+    const rows = rowsOf({});
+    expect(rows.map((row) => row.scheme).sort()).toEqual(outlines.map(({ title }) => title).sort());
+    const order = rows.map((row) => ["embed", "rotate", "bias", "relate"].indexOf(String(row.slot)));
+    expect(order).toEqual([...order].sort((a, b) => a - b));
+    for (const slot of ["embed", "rotate", "bias", "relate"]) {
+      const own = outlines.filter((scheme) => scheme.slot === slot).map(({ title }) => title);
+      expect(rowsOf({ slot }).map((row) => row.scheme)).toEqual(own);
+    }
+  });
+
+  it("counts by the sizes that the controls have", () => {
+    const by = (attributes: Record<string, unknown>): Map<string, Row> =>
+      new Map(rowsOf(attributes).map((row) => [String(row.scheme), row]));
+    const small = by({ heads: 4, headWidth: 8, length: 100 });
+    expect(small.get("Learned")).toMatchObject({ parameters: 100 * 32, longest: "100" });
+    expect(small.get("Toeplitz")).toMatchObject({ parameters: 4 * 199, longest: "100" });
+    expect(small.get("T5 relative bias")!.parameters).toBe(32 * 4);
+    expect(small.get("KERPLE")!.parameters).toBe(2 * 4);
+    expect(small.get("Shaw relative positions")!.parameters).toBe(2 * 17 * 8);
+    expect(small.get("DeBERTa")!.parameters).toBe(2 * 4 * 32 * 8);
+    expect(small.get("CoPE")!.parameters).toBe(16 * 8);
+    expect(small.get("Swin relative bias")).toMatchObject({ parameters: 13 * 13 * 4, longest: "7" });
+  });
+
+  it("takes schemes as data, with the laws that they keep as they were made", () => {
+    const given = [rope({ dim: 8 }), alibi({ heads: 2 }), learned({ length: 9, dim: 4 }), t5({ heads: 3 })];
+    const rows = rowsOf({}, given);
+    expect(rows.map((row) => row.scheme)).toEqual(["Learned", "RoPE", "ALiBi", "T5 relative bias"]);
+    for (const { title, laws } of compareSchemes(given)) {
+      const row = rows.find((own) => own.scheme === title)!;
+      const known = Object.keys(row).slice(7);
+      const kept = new Map(laws.map(({ law, when }) => [law.replace(/_/g, " "), when === null ? "yes" : `if ${when}`]));
+      expect(known.map((law) => row[law])).toEqual(known.map((law) => kept.get(law) ?? ""));
+    }
+    // Looking ahead is free here: no symmetry.
+    expect(rowsOf({}, [alibi({ heads: 2, symmetric: false })])[0]).not.toHaveProperty("symmetric");
+  });
+});
+
+describe("drawing", () => {
+  it.each([764, 300])(
+    "has a dot for each law, full where it holds and a ring on a condition, %d pixels wide",
+    (width) => {
+      const state = figureState("compare", { row: 20, law: 8 });
+      const back = record(compare, state, width);
+      const table = compare.table(state);
+      let [full, rings, none] = [0, 0, 0];
+      for (let r = 0; r < table.rows; r++) {
+        for (let c = 7; c < table.header.length; c++) {
+          const cell = table.cell(r, c);
+          if (cell === "yes") full++;
+          else if (cell === "") none++;
+          else rings++;
+        }
+      }
+      const discs = (what: RegExp): number => back.operations.filter((op) => what.test(op)).length;
+      expect(discs(/^disc .* r 4 fill=(cool|accent)/)).toBe(full);
+      expect(discs(/^disc .* r 3\.5 stroke=(cool|accent)/)).toBe(rings);
+      expect(discs(/^disc .* r 0\.8 fill=grey/)).toBe(none);
+      expect(full + rings).toBeGreaterThan(60);
+    },
+  );
+
+  it.each([764, 640, 300, 240])("lays no words on others, and cuts none off, %d pixels wide", (width) => {
+    for (const attributes of [{}, { row: 16, law: 3 }, { slot: "relate" }, { schemes: "rope" }]) {
+      const back = record(compare, figureState("compare", attributes), width);
+      expect(overlaps(back)).toEqual([]);
+      for (const { x, y, words, how } of textsOf(back)) {
+        const wide = 0.93 * back.textWidth(words, { size: 11 });
+        if (how.includes("turn -90")) expect([words, y - wide >= -4]).toEqual([words, true]);
+        else if (how.includes("turn"))
+          expect([words, x + 0.62 * wide <= width && y - 0.79 * wide >= -4]).toEqual([words, true]);
+        else if (how.includes("start")) expect([words, x + wide <= width]).toEqual([words, true]);
+      }
+    }
+  });
+
+  it("keeps its height under the cursor", () => {
+    const heights = [0, 4, 11, 20].flatMap((row) =>
+      [0, 5].map((law) => compare.height(figureState("compare", { row, law }), 320)),
+    );
+    expect(new Set(heights).size).toBe(1);
+  });
+
+  it("reads the scheme and the law under a point", () => {
+    const back = record(compare, figureState("compare", {}));
+    const dots = back.operations.flatMap((op) => {
+      const match = /^disc ([\d.]+),([\d.]+) r/.exec(op);
+      return match ? [[Number(match[1]), Number(match[2])] as const] : [];
+    });
+    const laws = compare.cells!(figureState("compare", {})).column!.count;
+    expect(dots).toHaveLength(21 * laws);
+    for (const at of [0, laws, 5 * laws + 3, 21 * laws - 1]) {
+      const [x, y] = dots[at]!;
+      expect(back.cellAt(x, y)).toEqual({ row: Math.floor(at / laws), column: at % laws });
+    }
+    expect(back.cellAt(20, dots[2 * laws]![1])).toEqual({ row: 2 });
+  });
+});
+
+describe("words and take-aways", () => {
+  it("says of a law what it means and on which condition", () => {
+    const state = figureState("compare", { schemes: "sinusoidal", law: 0 });
+    const words = textsOf(record(compare, state))
+      .map((text) => text.words)
+      .join(" ");
+    expect(words).toContain(
+      "shift invariant: The dot product of two positions depends on their distance only. Holds if",
+    );
+    expect(readings({ schemes: "sinusoidal", law: 0 })["shift invariant"]).toBe("holds on a condition");
+    expect(readings({ schemes: "rope alibi", row: 0, law: 5 })).toMatchObject({ scheme: "RoPE", parameters: "0" });
+    expect(compare.summary(figureState("compare", {}))).toMatch(
+      /Learned, Toeplitz, Swin relative bias end at a length/,
+    );
+  });
+
+  it("gives a program that makes the same table", () => {
+    const state = figureState("compare", { heads: 2, headWidth: 6, length: 33 });
+    const { javascript } = compare.code!(state);
+    const body = javascript.replace(/import \{ (.*) \} from "posenc";/, "const { $1 } = posenc;");
+    const run = new Function("posenc", `${body}\nreturn table;`) as (api: unknown) => ReturnType<typeof compareSchemes>;
+    const made = run(posenc).map(({ title, parameters, maxLength }) => [title, parameters, maxLength]);
+    const rows = rowsOf({ heads: 2, headWidth: 6, length: 33 });
+    expect(made).toEqual(
+      rows.map((row) => [row.scheme, row.parameters, row.longest === "no end" ? Infinity : Number(row.longest)]),
+    );
+    const csv = toCsv(compare.table(figureState("compare", { schemes: "learned" }))).split("\n");
+    expect(csv[1]).toMatch(/^Learned,embed,added to the input,393216,/);
+  });
+
+  it("renders without a document, and says what is wrong", () => {
+    expect(renderSVG("compare", {}, { theme: "dark", width: 320 })).toContain("ALiBi");
+    expect(() => figureState("compare", { schemes: "alibu rope" })).toThrow("did you mean \u201calibi\u201d?");
+    expect(() => figureState("compare", { headWidth: 7.5 })).toThrow("headWidth must be");
+    expect(() => figureState("compare", {}, [])).toThrow("there is no scheme to compare");
+    expect(() => figureState("compare", {}, [3])).toThrow();
+  });
+});

@@ -1,0 +1,441 @@
+// <posenc-compare>: the table of schemes, each made and asked: where it acts, its parameters, the longest sequence it
+// takes, what it encodes and the laws it keeps.
+import { fromJSON, randomNormal, tensor, type AnyScheme } from "../src/core.js";
+import { compare as compareSchemes, type ComparedLaw, type ComparedScheme } from "../src/analysis/index.js";
+import {
+  choice,
+  cursorField,
+  defineFigure,
+  range,
+  text,
+  type ChoiceField,
+  type Code,
+  type State,
+  type Values,
+} from "./figure.js";
+import { book, count } from "./format.js";
+import { brokenLines, labelSize } from "./marks.js";
+import { nearestOf } from "./refusal.js";
+import { descriptorOf, literal, schemesOf } from "./scheme-fields.js";
+import { estimateWidth, type Surface } from "./surface.js";
+import { cutWord } from "./token-matrix.js";
+
+interface Row extends ComparedScheme {
+  /** The call that makes it. */
+  code: string;
+}
+
+interface Model {
+  rows: readonly Row[];
+  /** The laws that any of them keeps, in the catalogue's order. */
+  laws: readonly string[];
+  /** Made by the figure, not handed over. */
+  own: boolean;
+}
+
+type Drawn = State<Model>;
+type Slot = ComparedScheme["slot"];
+
+const slots: readonly Slot[] = ["embed", "rotate", "bias", "relate"];
+
+export const compare = defineFigure<Model>({
+  name: "compare",
+  attributes: {
+    schemes: 'Names of schemes, such as "sinusoidal learned alibi rope"; all of them by default.',
+    slot: "all, embed, rotate, bias or relate.",
+    heads: "How many heads; 12 by default.",
+    headWidth: "The width of a head, 2 to 256; 64 by default. Embeddings are as wide as all heads.",
+    length: "Rows of learned tables; 512 by default.",
+    row: "The scheme under the cursor, from 0.",
+    law: "The law under the cursor, from 0.",
+  },
+
+  tabs: (values) => {
+    const listed = String(values.schemes ?? "").trim() !== "";
+    return choice("slot", "slot", "all", listed ? ["all"] : ["all", ...slots]) as ChoiceField;
+  },
+
+  fields: () => [
+    range("heads", "heads", 12, 1, 32, { integer: true, most: 1024 }),
+    range("headWidth", "width of a head", 64, 8, 128, { integer: true, least: 2, most: 256, step: 2 }),
+    range("length", "rows of a learned table", 512, 16, 8192, { integer: true, log: true, least: 1, most: 2 ** 20 }),
+    text("schemes", "schemes", "", { place: "more", maxLength: 2000 }),
+    cursorField("row", "The scheme under the cursor."),
+    cursorField("law", "The law under the cursor."),
+  ],
+
+  compute: (values, data) => {
+    const given = Array.isArray(data) ? (data as readonly AnyScheme[]) : undefined;
+    const made = given
+      ? given.map((scheme) => ({ scheme, code: String(scheme) }))
+      : namesOf(values).map(([slot, name]) => schemeOf(slot, name, values));
+    const compared = compareSchemes(made.map(({ scheme }) => scheme));
+    const rows = compared
+      .map((row, k): Row => ({ ...row, code: made[k]?.code ?? "" }))
+      .sort((a, b) => slots.indexOf(a.slot) - slots.indexOf(b.slot));
+    if (rows.length === 0) throw new Error("there is no scheme to compare");
+    const kept = new Set(rows.flatMap((row) => row.laws.map(({ law }) => law)));
+    return { rows, laws: lawOrder.filter((law) => kept.has(law)).concat([...kept].filter(unlisted)), own: !given };
+  },
+
+  cells: ({ model }) => ({
+    row: { name: "row", count: model.rows.length },
+    column: { name: "law", count: Math.max(1, model.laws.length) },
+  }),
+
+  height: ({ model }, width) => layoutOf(model, width).height,
+
+  draw: drawTable,
+
+  title: ({ model, values }) => {
+    const what =
+      values.slot === "all" || !model.own
+        ? count(model.rows.length, "scheme")
+        : `The ${String(values.slot)} slot, ${count(model.rows.length, "scheme")}`;
+    return `${what} compared: where they act, what they cost, what holds`;
+  },
+
+  caption: ({ model }) =>
+    "Every scheme was made and asked. A full dot is a law that holds, a ring one that holds under a condition, which is " +
+    `said below for the cell under the cursor.${model.own ? " Longest is the longest sequence that it takes." : ""}`,
+
+  readout: ({ model, row, column }) => {
+    const scheme = model.rows[row] as Row;
+    const law = model.laws[column];
+    const kept = scheme.laws.find((own) => own.law === law);
+    return [
+      { label: "scheme", value: scheme.title },
+      { label: "parameters", value: book(scheme.parameters) },
+      { label: "longest", value: longest(scheme.maxLength) },
+      ...(law === undefined
+        ? []
+        : [
+            {
+              label: lawWords(law),
+              value: kept ? (kept.when === null ? "holds" : "holds on a condition") : "not claimed",
+            },
+          ]),
+    ];
+  },
+
+  summary: ({ model }) => {
+    const most = model.rows.reduce((best, row) => (row.parameters > best.parameters ? row : best));
+    const ending = model.rows.filter((row) => row.maxLength < Infinity).map((row) => row.title);
+    const free = model.rows.filter((row) => row.parameters === 0).length;
+    return (
+      `Table of ${count(model.rows.length, "scheme")} by the slot they act in. ${book(free)} of them have no parameters; ` +
+      `${most.title} has the most, ${book(most.parameters)}. ` +
+      (ending.length === 0
+        ? "None ends at a length."
+        : `${ending.join(", ")} ${ending.length === 1 ? "ends" : "end"} at a length; the others take any.`)
+    );
+  },
+
+  table: ({ model }) => ({
+    header: [
+      "scheme",
+      "slot",
+      "where applied",
+      "parameters",
+      "which",
+      "longest",
+      "encodes",
+      ...model.laws.map(lawWords),
+    ],
+    rows: model.rows.length,
+    cell: (r, c) => {
+      const row = model.rows[r] as Row;
+      const plain = [
+        row.title,
+        row.slot,
+        row.where,
+        row.parameters,
+        row.parametersInWords,
+        longest(row.maxLength),
+        row.encodes,
+      ];
+      if (c < plain.length) return plain[c] as number | string;
+      const kept = row.laws.find(({ law }) => law === model.laws[c - plain.length]);
+      return kept ? (kept.when === null ? "yes" : `if ${kept.when}`) : "";
+    },
+  }),
+
+  code: codeOf,
+});
+
+// ---------------------------------------------------------------- the schemes
+
+// In the order of the columns; laws that are none of these follow.
+const lawOrder: readonly string[] = [
+  "shift_invariant",
+  "extrapolates",
+  "injective",
+  "bounded",
+  "isometry",
+  "identity_at_zero",
+  "symmetric",
+  "non_positive",
+  "monotone_in_distance",
+];
+
+function unlisted(law: string): boolean {
+  return !lawOrder.includes(law);
+}
+
+function namesOf(values: Values): [Slot, string][] {
+  const all = slots.flatMap((slot) => schemesOf(slot).map(({ name }): [Slot, string] => [slot, name]));
+  const words = String(values.schemes ?? "")
+    .split(/[\s,]+/)
+    .filter((word) => word !== "");
+  if (words.length === 0) return all.filter(([slot]) => values.slot === "all" || slot === values.slot);
+  return words.map((word) => {
+    const found = all.find(([, name]) => name === word);
+    if (found) return found;
+    const names = all.map(([, name]) => name);
+    const guess = nearestOf(word, names);
+    const hint = guess === undefined ? `there are ${names.join(", ")}.` : `did you mean \u201c${guess}\u201d?`;
+    throw new RangeError(`There is no scheme \u201c${word}\u201d; ${hint}`);
+  });
+}
+
+// A scheme of the sizes that the values say, and of the catalogue's shown values where they say nothing.
+function schemeOf(slot: Slot, name: string, values: Values): { scheme: AnyScheme; code: string } {
+  const { params } = descriptorOf(slot, name);
+  const [heads, headWidth, length] = [Number(values.heads), Number(values.headWidth), Number(values.length)];
+  const has = (param: string): boolean => params.some((own) => own.name === param);
+  const options: Record<string, unknown> = {};
+  for (const param of params) if (param.required && param.shown) options[param.name] = param.shown.value;
+  if (has("dim")) options.dim = slot === "embed" ? heads * headWidth : headWidth;
+  if (has("heads") && params.some((own) => own.name === "heads" && own.required)) options.heads = heads;
+  if (has("length") && has("table")) options.length = length;
+  if (params.some((own) => own.name === "values" && own.kind === "table" && own.required)) {
+    // One learned number a head and offset.
+    const shape = [heads, 2 * length - 1];
+    const made = fromJSON({
+      slot,
+      name,
+      values: tensor(randomNormal(shape, { std: 0.02 }).data, shape),
+    } as unknown as Parameters<typeof fromJSON>[0]);
+    return {
+      scheme: made as AnyScheme,
+      code: `${name}({ values: randomNormal([${shape.join(", ")}], { std: 0.02 }) })`,
+    };
+  }
+  return { scheme: fromJSON({ slot, name, ...options }) as AnyScheme, code: `${name}(${literal(options)})` };
+}
+
+// ---------------------------------------------------------------- words
+
+function longest(length: number): string {
+  return length === Infinity ? "no end" : book(length);
+}
+
+function lawWords(law: string): string {
+  return law.replace(/_/g, " ");
+}
+
+// ---------------------------------------------------------------- the table
+
+const rowHeight = 19;
+const groupHeight = 26;
+const line = 16;
+const measure = { textWidth: estimateWidth };
+
+interface Layout {
+  narrow: boolean;
+  /** Left edges and right edges of the columns. */
+  name: number;
+  parameters: number;
+  longest: number;
+  encodes: number | undefined;
+  laws: number;
+  lawWidth: number;
+  /** Where rows begin. */
+  top: number;
+  /** Middle of each row, by index. */
+  rows: readonly number[];
+  /** Headings of slots. */
+  groups: readonly { y: number; words: string }[];
+  detail: number;
+  height: number;
+}
+
+function layoutOf(model: Model, width: number): Layout {
+  const narrow = width < 500;
+  const lawWidth = narrow ? Math.min(15, (width - 186) / Math.max(1, model.laws.length)) : 20;
+  // Slanted names reach beyond the last column.
+  const reach = model.laws.map((law, k) => {
+    const slanted = 0.62 * estimateWidth(lawWords(law), { size: 11, bold: true });
+    return slanted - lawWidth * (model.laws.length - k - 0.5);
+  });
+  const laws = width - lawWidth * model.laws.length - (narrow ? 2 : Math.max(4, ...reach) + 4);
+  const wide = width >= 700;
+  const tallest = Math.max(0, ...model.laws.map((law) => estimateWidth(lawWords(law), { size: 11, bold: true })));
+  const top = Math.round(Math.max(24, narrow ? 0.92 * tallest + 10 : 0.79 * tallest + 14));
+  const rows: number[] = [];
+  const groups: { y: number; words: string }[] = [];
+  let y = top;
+  model.rows.forEach((row, k) => {
+    if (row.slot !== model.rows[k - 1]?.slot) {
+      groups.push({ y: y + 14, words: `${row.slot}: ${row.where}` });
+      y += groupHeight;
+    }
+    rows.push(y + rowHeight / 2);
+    y += rowHeight;
+  });
+  const detail = y + 14;
+  // As many lines as the longest detail takes, so that the picture keeps its height under the cursor.
+  let lines = 0;
+  for (const row of model.rows) {
+    for (const law of [undefined, ...row.laws]) lines = Math.max(lines, detailLines(row, law, law?.law, width).length);
+  }
+  const parameters = narrow ? laws - 44 : wide ? Math.min(250, laws - 330) : laws - 76;
+  return {
+    narrow,
+    name: narrow ? 0 : 10,
+    parameters,
+    longest: narrow ? laws - 6 : parameters + 62,
+    encodes: wide ? parameters + 84 : undefined,
+    laws,
+    lawWidth,
+    top,
+    rows,
+    groups,
+    detail,
+    height: Math.round(detail + line * lines + 8),
+  };
+}
+
+function drawTable(surface: Surface, { model, row, column }: Drawn): void {
+  const layout = layoutOf(model, surface.width);
+  const { narrow, laws, lawWidth, top, rows } = layout;
+  const lawX = (k: number): number => laws + (k + 0.5) * lawWidth;
+  const end = layout.detail - 14;
+  const head = { align: "end", size: 11 } as const;
+  surface.text(layout.name, top - 10, "scheme", { size: 11 });
+  surface.text(layout.parameters, top - 10, narrow ? "params" : "parameters", head);
+  surface.text(layout.longest, top - 10, narrow ? "ends" : "longest", head);
+  if (layout.encodes !== undefined) surface.text(layout.encodes, top - 10, "encodes", { size: 11 });
+  surface.path([0, top, surface.width, top], { stroke: "grey" });
+
+  // The cross-hair: the row's band and the law's column.
+  const at = rows[row] as number;
+  surface.rect(0, at - rowHeight / 2, surface.width, rowHeight, { fill: "faint", alpha: 0.55 });
+  if (model.laws.length > 0) {
+    surface.rect(laws + column * lawWidth, top, lawWidth, end - top, { fill: "faint", alpha: 0.4 });
+  }
+  model.laws.forEach((law, k) => {
+    const own = k === column;
+    surface.text(lawX(k) + (narrow ? 0 : -2), top - 6, lawWords(law), {
+      turn: narrow ? -90 : -52,
+      size: narrow ? 10 : 11,
+      ink: own ? "cool" : "grey",
+      bold: own,
+    });
+  });
+
+  for (const { y, words } of layout.groups) {
+    surface.text(0, y, cutWord(surface, words, surface.width, 11, false), { size: 11 });
+  }
+  model.rows.forEach((scheme, r) => {
+    const y = rows[r] as number;
+    const own = r === row;
+    const ink = own ? "accent" : "ink";
+    const right = { align: "end", size: labelSize, ink: "ink" } as const;
+    const parameters = narrow ? shortCount(scheme.parameters) : book(scheme.parameters);
+    const room = layout.parameters - surface.textWidth(parameters, { size: labelSize }) - layout.name - 8;
+    surface.text(layout.name, y, cutWord(surface, scheme.title, room), { ink, bold: own, size: labelSize });
+    surface.text(layout.parameters, y, parameters, { ...right, ...(scheme.parameters === 0 ? { ink: "grey" } : {}) });
+    const ends = scheme.maxLength < Infinity;
+    surface.text(layout.longest, y, ends ? book(scheme.maxLength) : "\u221e", {
+      ...right,
+      ink: ends ? "accent" : "grey",
+    });
+    if (layout.encodes !== undefined) {
+      const words = cutWord(surface, scheme.encodes, laws - layout.encodes - 8, labelSize, false);
+      surface.text(layout.encodes, y, words, { size: labelSize });
+    }
+    model.laws.forEach((law, k) => {
+      const kept = scheme.laws.find((mine) => mine.law === law);
+      const marked = own && k === column;
+      if (!kept) surface.disc(lawX(k), y, 0.8, { fill: "grey" });
+      else if (kept.when === null) surface.disc(lawX(k), y, 4, { fill: marked ? "accent" : "cool" });
+      else surface.disc(lawX(k), y, 3.5, { stroke: marked ? "accent" : "cool", width: 1.4 });
+    });
+  });
+  drawDetail(surface, model, row, column, layout.detail);
+
+  // The nearest row; over the laws also the law.
+  const nearest = (y: number): number =>
+    rows.reduce((best, middle, k) => (Math.abs(middle - y) < Math.abs((rows[best] as number) - y) ? k : best), 0);
+  surface.region({ x: 0, y: top, width: surface.width, height: end - top }, (_, v) => ({
+    row: nearest(top + v * (end - top)),
+  }));
+  if (model.laws.length > 0) {
+    surface.region({ x: laws, y: top - 60, width: lawWidth * model.laws.length, height: end - top + 60 }, (u, v) => {
+      const law = Math.min(model.laws.length - 1, Math.floor(u * model.laws.length));
+      const y = top - 60 + v * (end - top + 60);
+      return y < top ? { column: law } : { row: nearest(y), column: law };
+    });
+  }
+}
+
+// 263 k in a narrow column.
+function shortCount(value: number): string {
+  if (value < 10_000) return String(value);
+  const [size, unit] = value < 999_500 ? [value / 1000, "k"] : [value / 1_000_000, "M"];
+  return `${book(size, { significant: 3 }).replace(/\.0+$/, "")}\u2009${unit}`;
+}
+
+interface DetailLine {
+  label: string;
+  words: string;
+}
+
+function detailLines(row: Row, kept: ComparedLaw | undefined, law: string | undefined, width: number): DetailLine[] {
+  const indent = detailIndent(width);
+  const facts: [string, string][] = [
+    ["made as", row.code],
+    ["parameters", row.parameters === 0 ? "none" : `${book(row.parameters)}: ${row.parametersInWords}`],
+    ["encodes", row.encodes],
+  ];
+  if (law !== undefined) {
+    const holds = kept ? `${kept.sentence}${kept.when === null ? "" : ` Holds if ${kept.when}.`}` : "Not claimed.";
+    facts.push([width < 500 ? "law" : "the law", `${lawWords(law)}: ${holds}`]);
+  }
+  return facts.flatMap(([label, words]) =>
+    brokenLines(measure, words, width - indent - 6).map((part, k) => ({ label: k === 0 ? label : "", words: part })),
+  );
+}
+
+function detailIndent(width: number): number {
+  return width < 500 ? 72 : 92;
+}
+
+function drawDetail(surface: Surface, model: Model, row: number, column: number, top: number): void {
+  const scheme = model.rows[row] as Row;
+  const law = model.laws[column];
+  const kept = scheme.laws.find((own) => own.law === law);
+  const lines = detailLines(scheme, kept, law, surface.width);
+  lines.forEach(({ label, words }, k) => {
+    surface.text(0, top + line * k, label, { size: labelSize });
+    surface.text(detailIndent(surface.width), top + line * k, words, { ink: "ink", size: labelSize });
+  });
+}
+
+// ---------------------------------------------------------------- code
+
+function codeOf({ model }: Drawn): Code {
+  const names = [...new Set(model.rows.map(({ name }) => name))];
+  const random = model.rows.some(({ code }) => code.includes("randomNormal(")) ? ["randomNormal"] : [];
+  return {
+    javascript: [
+      `import { ${["compare", ...random, ...names].join(", ")} } from "posenc";`,
+      "",
+      "const table = compare([",
+      ...model.rows.map(({ code }) => `  ${code},`),
+      "]);",
+      "",
+    ].join("\n"),
+  };
+}
