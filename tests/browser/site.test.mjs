@@ -16,8 +16,14 @@ afterAll(async () => {
 });
 
 const kFigures = [
+  "posenc-permutation",
   "posenc-embed",
   "posenc-addition",
+  "posenc-spectrum",
+  "posenc-shift",
+  "posenc-similarity",
+  "posenc-decay",
+  "posenc-expansion",
   "posenc-attention",
   "posenc-rotate",
   "posenc-bias",
