@@ -28,6 +28,8 @@ const kFigures = [
   "posenc-rotate",
   "posenc-bias",
   "posenc-relate",
+  "posenc-config",
+  "posenc-precision",
 ];
 
 describe.each([

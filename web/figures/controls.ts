@@ -83,7 +83,7 @@ export function makeFileControl(
   const id = `f${++serial}`;
   const told = `${id}-told`;
   const input = make("input", { id, type: "file", accept: files.accept }, { part: "file", "aria-describedby": told });
-  const status = make("span", { id: told }, { role: "status", part: "status" });
+  const status = make("span", { id: told }, { part: "status" });
   input.addEventListener("change", () => {
     const file = input.files?.[0];
     // Emptied, so that the same file chosen again, mended meanwhile, is read again.

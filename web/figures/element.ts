@@ -685,7 +685,12 @@ export class FigureElement extends Base {
     const { figure, controls } = this.#parts;
     // What is wrong with a file has been told.
     const take = (file: File): void => void this.takeFile(file).catch(() => {});
-    const { root, say } = makeFileControl(files, take);
+    const { root, say: write } = makeFileControl(files, take);
+    // A figure has one region that speaks.
+    const say = (words: string): void => {
+      write(words);
+      this.#parts.live.textContent = words;
+    };
     this.#file = { say, serial: 0 };
     controls.after(root);
     const held = (event: DragEvent): boolean => event.dataTransfer?.types.includes("Files") === true;
