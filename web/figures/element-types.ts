@@ -66,6 +66,19 @@ export interface PosencElements {
     | "offset"
   >;
   "posenc-compare": ElementOf<"schemes" | "slot" | "heads" | "headWidth" | "length" | "row" | "law">;
+  "posenc-extrapolation": ElementOf<
+    | "trained"
+    | "factor"
+    | "dim"
+    | "base"
+    | "scaling"
+    | "past"
+    | "head"
+    | "view"
+    | "position"
+    | "rule"
+    | "pair"
+  >;
 }
 
 declare global {

@@ -7,6 +7,7 @@ import { config } from "./config.js";
 import { decay } from "./decay.js";
 import { embed } from "./embed.js";
 import { expansion } from "./expansion.js";
+import { extrapolation } from "./extrapolation.js";
 import type { Figure } from "./figure.js";
 import { permutation } from "./permutation.js";
 import { precision } from "./precision.js";
@@ -33,4 +34,5 @@ export const figures: readonly Figure[] = [
   config, // what a model's config.json says of positions
   precision, // what four arithmetics make of far positions
   compare, // the table of schemes, computed
+  extrapolation, // beyond the positions trained: where schemes end or go on, phases never met, rules for RoPE
 ];

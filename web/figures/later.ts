@@ -24,4 +24,5 @@ export const figureFiles: { readonly [Name in FigureName]: () => Promise<Figure>
   config: async () => (await import("./config.js")).config,
   precision: async () => (await import("./precision.js")).precision,
   compare: async () => (await import("./compare.js")).compare,
+  extrapolation: async () => (await import("./extrapolation.js")).extrapolation,
 };
