@@ -94,6 +94,8 @@ export const expansion = defineFigure<Model>({
     ]) as ChoiceField,
 
   fields: (values) => {
+    // The view says where m and n start.
+    if (values.view === undefined) return [];
     const terms = values.view === "terms";
     const last = Number(values.positions ?? 32) - 1;
     const where = { integer: true, least: null, most: null };
@@ -101,8 +103,9 @@ export const expansion = defineFigure<Model>({
     const real = { least: 0, most: null, format: (value: number): string => tickText(Number(value.toPrecision(3))) };
     return [
       choice("h", "H", "diagonal", kinds, { place: terms ? "none" : "row" }),
-      range("m", "m", undefined, 0, last, where),
-      range("n", "n", undefined, 0, last, where),
+      // The cursor holds them where it is at (m, n).
+      range("m", "m", terms ? startOf(last + 1)[0] : undefined, 0, last, where),
+      range("n", "n", terms ? startOf(last + 1)[1] : undefined, 0, last, where),
       range("spread", "spread of diagonal", 1, 0, 2, { ...real, step: 0.05, place: diagonal ? "row" : "none" }),
       range("off", "spread off diagonal", 0.3, 0, 1, {
         ...real,

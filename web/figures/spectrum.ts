@@ -128,7 +128,7 @@ export const spectrum = defineFigure<Model>({
 
   title: ({ model, view, row }) => {
     const rule = model.rule === undefined ? "" : `, ${model.rule} scaling`;
-    if (view === "number") return `${model.title}, ${count(model.pairs, "pair")}: position ${book(row)} as a number`;
+    if (view === "number") return `${model.title}${rule}, ${count(model.pairs, "pair")}: position ${book(row)} as a number`;
     return `${model.title}${rule}: ${count(model.pairs, "wavelength")} and a context of ${book(model.context)}`;
   },
 

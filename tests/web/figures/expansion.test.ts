@@ -161,6 +161,8 @@ describe("the six terms", () => {
     expect(title(4, 4)).toContain("p at 4 and 5");
     expect(title(11, 11)).toContain("p at 11 and 10");
     expect(title(40, 2)).toContain("p at 11 and 2");
+    const { values } = figureState("expansion", { view: "terms" });
+    expect([values.m, values.n]).toEqual([19, 8]);
   });
 
   it("draws a line for each and reads the scale under a point", () => {
