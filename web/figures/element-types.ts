@@ -60,6 +60,20 @@ export interface PosencElements {
     | "channel"
   >;
   "posenc-similarity": ElementOf<"scheme" | "positions" | "dim" | "base" | "compare" | "metric" | "m" | "n">;
+  "posenc-projection": ElementOf<
+    | "scheme"
+    | "positions"
+    | "dim"
+    | "base"
+    | "compare"
+    | "view"
+    | "horizontal"
+    | "vertical"
+    | "perplexity"
+    | "iterations"
+    | "mapSeed"
+    | "position"
+  >;
   "posenc-config": ElementOf<"config" | "length" | "view" | "kind" | "pair" | "layer" | "offset">;
   "posenc-precision": ElementOf<
     | "scheme" | "dim" | "base" | "recipe" | "decades" | "tolerance" | "view" | "start" | "pair" | "format" | "place"

@@ -11,6 +11,7 @@ import { extrapolation } from "./extrapolation.js";
 import type { Figure } from "./figure.js";
 import { permutation } from "./permutation.js";
 import { precision } from "./precision.js";
+import { projection } from "./projection.js";
 import { relate } from "./relate.js";
 import { rotate } from "./rotate.js";
 import { shift } from "./shift.js";
@@ -31,6 +32,7 @@ export const figures: readonly Figure[] = [
   attention, // who looks at whom, under any scheme, and why
   permutation, // the same words in two orders, and who can tell
   similarity, // every position compared with every other one
+  projection, // a table as a path in two dimensions, beside another
   config, // what a model's config.json says of positions
   precision, // what four arithmetics make of far positions
   compare, // the table of schemes, computed

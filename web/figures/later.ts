@@ -21,6 +21,7 @@ export const figureFiles: { readonly [Name in FigureName]: () => Promise<Figure>
   attention: async () => (await import("./attention.js")).attention,
   permutation: async () => (await import("./permutation.js")).permutation,
   similarity: async () => (await import("./similarity.js")).similarity,
+  projection: async () => (await import("./projection.js")).projection,
   config: async () => (await import("./config.js")).config,
   precision: async () => (await import("./precision.js")).precision,
   compare: async () => (await import("./compare.js")).compare,
