@@ -325,8 +325,8 @@ function drawPath(surface: Surface, total: number, rows: number, x: Place, y: Pl
   for (let t = 0; t < rows; t++) surface.disc(x(t), y(t), radius, { fill: inkOf(surface.theme, scale, t) });
 }
 
-// The cursor's number beside its point, and those of the ends where they do not meet it; each on the side where the plot
-// has room, with paper behind it.
+// The cursor's number beside its point, and those of the ends where they do not meet it; each on the side where the
+// plot has room, with paper behind it.
 function drawNumbers(surface: Surface, rows: number, x: Place, y: Place, plot: Box, column: number): void {
   const taken: { left: number; middle: number; wide: number }[] = [];
   for (const t of new Set([column, 0, rows - 1].filter((t) => t < rows))) {
