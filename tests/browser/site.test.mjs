@@ -30,6 +30,7 @@ const kFigures = [
   "posenc-relate",
   "posenc-config",
   "posenc-precision",
+  "posenc-compare",
 ];
 
 describe.each([

@@ -195,7 +195,7 @@ export const tables: Readonly<Record<string, Rows>> = {
         row.title,
         row.where,
         row.parameters === 0 ? "none" : write.whole(row.parameters),
-        row.maxLength === null ? "no end" : write.whole(row.maxLength),
+        row.maxLength === Infinity ? "no end" : write.whole(row.maxLength),
         row.encodes,
       ]),
   schemes: (api) =>

@@ -23,6 +23,18 @@ export interface Question {
 const right = (words: string): Verdict => ({ right: true, words });
 const missing = (words: string): Verdict => ({ right: false, words });
 
+/** RoPE's scaling of a type with the numbers that it needs: lengths are those trained. */
+function scaled(type: string, trained: number, factor: number, api: Api): object {
+  if (type === "none") return {};
+  const params = api.schemes.find(({ name }) => name === "rope")?.params ?? [];
+  const needed = params.filter(({ where, neededBy }) => where === "scaling.type" && neededBy?.includes(type));
+  const given = needed.map(({ name, kind, shown }): [string, unknown] => {
+    const own = name.replace("scaling.", "");
+    return [own, own === "factor" ? factor : kind === "integer" ? trained : shown?.value];
+  });
+  return { scaling: { type, ...Object.fromEntries(given) } };
+}
+
 export const questions: readonly Question[] = [
   {
     name: "order",
@@ -154,10 +166,31 @@ export const questions: readonly Question[] = [
     },
   },
   {
+    name: "longer",
+    figure: "fig-extrapolation",
+    text:
+      "Keep 512 trained positions and four times as many in use. Choose a rule for RoPE by which no pair comes to " +
+      "stand anywhere but within a hundredth of a turn of where it stood in training.",
+    holds: ({ trained, factor, dim, base, scaling }, api, write) => {
+      if (trained !== 512 || factor !== 4) return missing("This asks for 512 trained positions, and four times as many.");
+      const plain = { dim: Number(dim), base: Number(base) };
+      const { unseen } = api.extrapolation(api.rope({ ...plain, ...scaled(String(scaling), trained, factor, api) }), {
+        trained,
+        length: trained * factor,
+        trainedWith: api.rope(plain),
+      });
+      const far = Array.from(unseen.data).filter((share) => share > 0.01);
+      const told = `${write.whole(far.length)} of ${write.whole(unseen.size)} pairs go where they have never been`;
+      if (far.length === 0) return right("No pair goes where it has not been, but for less than a hundredth of a turn.");
+      const most = far.reduce((worst, share) => (share > worst ? share : worst), 0);
+      return missing(`${told}, one of them over ${write.fixed(most, 2)} of its circle.`);
+    },
+  },
+  {
     name: "further",
     figure: "fig-precision",
     text:
-      "The usual way of making RoPE’s table is off by 0.02 and more at position one million, in float32. Choose what is " +
+      "Made the usual way in float32, RoPE’s table is off by some hundredths at position one million. Choose what is " +
       "rounded so that it is right there to six digits, still in float32.",
     holds: ({ scheme, dim, base, recipe }, api, write) => {
       if (scheme !== "rope") return missing("This asks for RoPE.");

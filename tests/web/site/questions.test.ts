@@ -17,6 +17,13 @@ const embed = { scheme: "sinusoidal", dim: 64, base: 10000, layout: "interleaved
 const spectrum = { scheme: "sinusoidal", dim: 64, base: 10000, context: 512 };
 const shift = { scheme: "sinusoidal", dim: 16, base: 10000 };
 const precision = { scheme: "rope", dim: 64, base: 10000 };
+const extrapolation = { trained: 512, factor: 4, dim: 64, base: 10000 };
+// How many of 32 pairs sweep more of their circle in 2048 positions at this base than in 512 at the old one.
+const beyond = (base: number): number =>
+  Array.from({ length: 32 }, (_, i) => {
+    const swept = (steps: number, of: number): number => Math.min(1, (steps * of ** (-i / 32)) / (2 * Math.PI));
+    return swept(2047, base) - swept(511, 10000);
+  }).filter((share) => share > 0.01).length;
 const rotate = { scheme: "rope", dim: 8, base: 10000, m: 20, n: 16 };
 const bias = { scheme: "alibi", heads: 8, head: 3 };
 
@@ -91,6 +98,20 @@ const answers: Readonly<Record<string, Answers>> = {
         (recipe) => [{ ...precision, recipe }, /off by 0\.0\d+ there\. Which/] as const,
       ),
       [{ ...precision, scheme: "xpos", recipe: "table" }, /RoPE/],
+    ],
+  },
+  // A fourth of the speed keeps every pair within its old range but for three quarters of a step, at most 0.75 / 2 pi
+  // / 4 of the fast pairs, which turned fully anyway; NTK's base slows the pairs between by less than they need.
+  longer: {
+    right: [
+      { ...extrapolation, scaling: "linear" },
+      { ...extrapolation, scaling: "yarn" },
+      { ...extrapolation, scaling: "llama3" },
+    ],
+    wrong: [
+      [{ ...extrapolation, scaling: "none" }, /16 of 32 pairs .* 0\.74/],
+      [{ ...extrapolation, scaling: "ntk" }, new RegExp(`^${beyond(10000 * 4 ** (64 / 62))} of 32 pairs`)],
+      [{ ...extrapolation, factor: 8, scaling: "linear" }, /four times/],
     ],
   },
   origin: {
