@@ -28,6 +28,7 @@ const kFigures = [
   "posenc-rotate",
   "posenc-bias",
   "posenc-relate",
+  "posenc-extrapolation",
   "posenc-config",
   "posenc-precision",
   "posenc-compare",
