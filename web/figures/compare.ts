@@ -42,7 +42,7 @@ export const compare = defineFigure<Model>({
   name: "compare",
   attributes: {
     schemes: 'Names of schemes, such as "sinusoidal learned alibi rope"; all of them by default.',
-    slot: "all, embed, rotate, bias or relate.",
+    view: "all, embed, rotate, bias or relate.",
     heads: "How many heads; 12 by default.",
     headWidth: "The width of a head, 2 to 256; 64 by default. Embeddings are as wide as all heads.",
     length: "Rows of learned tables; 512 by default.",
@@ -52,7 +52,7 @@ export const compare = defineFigure<Model>({
 
   tabs: (values) => {
     const listed = String(values.schemes ?? "").trim() !== "";
-    return choice("slot", "slot", "all", listed ? ["all"] : ["all", ...slots]) as ChoiceField;
+    return choice("view", "slot", "all", listed ? ["all"] : ["all", ...slots]) as ChoiceField;
   },
 
   fields: () => [
@@ -89,9 +89,9 @@ export const compare = defineFigure<Model>({
 
   title: ({ model, values }) => {
     const what =
-      values.slot === "all" || !model.own
+      values.view === "all" || !model.own
         ? count(model.rows.length, "scheme")
-        : `The ${String(values.slot)} slot, ${count(model.rows.length, "scheme")}`;
+        : `The ${String(values.view)} slot, ${count(model.rows.length, "scheme")}`;
     return `${what} compared: where they act, what they cost, what holds`;
   },
 
@@ -187,7 +187,7 @@ function namesOf(values: Values): [Slot, string][] {
   const words = String(values.schemes ?? "")
     .split(/[\s,]+/)
     .filter((word) => word !== "");
-  if (words.length === 0) return all.filter(([slot]) => values.slot === "all" || slot === values.slot);
+  if (words.length === 0) return all.filter(([slot]) => values.view === "all" || slot === values.view);
   return words.map((word) => {
     const found = all.find(([, name]) => name === word);
     if (found) return found;

@@ -79,7 +79,7 @@ export interface PosencElements {
     | "scheme" | "dim" | "base" | "recipe" | "decades" | "tolerance" | "view" | "start" | "pair" | "format" | "place"
     | "offset"
   >;
-  "posenc-compare": ElementOf<"schemes" | "slot" | "heads" | "headWidth" | "length" | "row" | "law">;
+  "posenc-compare": ElementOf<"schemes" | "view" | "heads" | "headWidth" | "length" | "row" | "law">;
   "posenc-extrapolation": ElementOf<
     | "trained"
     | "factor"

@@ -96,7 +96,7 @@ describe("drawing", () => {
   );
 
   it.each([764, 640, 300, 240])("lays no words on others, and cuts none off, %d pixels wide", (width) => {
-    for (const attributes of [{}, { row: 16, law: 3 }, { slot: "relate" }, { schemes: "rope" }]) {
+    for (const attributes of [{}, { row: 16, law: 3 }, { view: "relate" }, { schemes: "rope" }]) {
       const back = record(compare, figureState("compare", attributes), width);
       expect(overlaps(back)).toEqual([]);
       for (const { x, y, words, how } of textsOf(back)) {
