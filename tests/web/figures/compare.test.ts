@@ -38,7 +38,7 @@ describe("the table", () => {
     expect(order).toEqual([...order].sort((a, b) => a - b));
     for (const slot of ["embed", "rotate", "bias", "relate"]) {
       const own = outlines.filter((scheme) => scheme.slot === slot).map(({ title }) => title);
-      expect(rowsOf({ slot }).map((row) => row.scheme)).toEqual(own);
+      expect(rowsOf({ view: slot }).map((row) => row.scheme)).toEqual(own);
     }
   });
 
