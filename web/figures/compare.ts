@@ -263,15 +263,10 @@ interface Layout {
 function layoutOf(model: Model, width: number): Layout {
   const narrow = width < 500;
   const lawWidth = narrow ? Math.min(15, (width - 186) / Math.max(1, model.laws.length)) : 20;
-  // Slanted names reach beyond the last column.
-  const reach = model.laws.map((law, k) => {
-    const slanted = 0.62 * estimateWidth(lawWords(law), { size: 11, bold: true });
-    return slanted - lawWidth * (model.laws.length - k - 0.5);
-  });
-  const laws = width - lawWidth * model.laws.length - (narrow ? 2 : Math.max(4, ...reach) + 4);
+  const laws = width - lawWidth * model.laws.length - (narrow ? 2 : 6);
   const wide = width >= 700;
   const tallest = Math.max(0, ...model.laws.map((law) => estimateWidth(lawWords(law), { size: 11, bold: true })));
-  const top = Math.round(Math.max(24, narrow ? 0.92 * tallest + 10 : 0.79 * tallest + 14));
+  const top = Math.round(Math.max(24, 1.12 * tallest + 12));
   const rows: number[] = [];
   const groups: { y: number; words: string }[] = [];
   let y = top;
@@ -326,8 +321,8 @@ function drawTable(surface: Surface, { model, row, column }: Drawn): void {
   }
   model.laws.forEach((law, k) => {
     const own = k === column;
-    surface.text(lawX(k) + (narrow ? 0 : -2), top - 6, lawWords(law), {
-      turn: narrow ? -90 : -52,
+    surface.text(lawX(k), top - 7, lawWords(law), {
+      turn: -90,
       size: narrow ? 10 : 11,
       ink: own ? "cool" : "grey",
       bold: own,
@@ -404,7 +399,10 @@ function detailLines(row: Row, kept: ComparedLaw | undefined, law: string | unde
     facts.push([width < 500 ? "law" : "the law", `${lawWords(law)}: ${holds}`]);
   }
   return facts.flatMap(([label, words]) =>
-    brokenLines(measure, words, width - indent - 6).map((part, k) => ({ label: k === 0 ? label : "", words: part })),
+    brokenLines(measure, words, 0.92 * (width - indent)).map((part, k) => ({
+      label: k === 0 ? label : "",
+      words: part,
+    })),
   );
 }
 

@@ -555,7 +555,7 @@ function linesOf(rows: readonly Fact[], width: number, indent: number, gap: numb
   for (const [label, words] of rows) {
     if (label !== "") lines.push({ x: 0, y, words: label, ink: "grey" });
     if (estimateWidth(label, { size: labelSize }) > indent - 6) y += line;
-    for (const part of brokenLines(measure, words, width - indent - 4)) {
+    for (const part of brokenLines(measure, words, 0.92 * (width - indent))) {
       lines.push({ x: indent, y, words: part, ink: "ink" });
       y += line;
     }

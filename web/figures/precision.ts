@@ -401,7 +401,7 @@ const highest = 3;
 function drawErrors(surface: Surface, { model, row, column }: Drawn): void {
   const { narrow, width, height } = surface;
   const { positions, lines, tolerance } = model;
-  const [left, right, top, foot] = [44, narrow ? 68 : 176, 14, height - 36];
+  const [left, right, top, foot] = [44, narrow ? 68 : 196, 14, height - 36];
   const plot = width - left - right;
   const decades = (positions.length - 1) / perDecade;
   const end = Number(`1e${decades}`);
