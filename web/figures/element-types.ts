@@ -93,6 +93,10 @@ export interface PosencElements {
     | "rule"
     | "pair"
   >;
+  "posenc-grid": ElementOf<
+    | "scheme" | "rows" | "columns" | "dim" | "base" | "metric" | "text" | "dimension" | "view" | "row" | "column"
+    | "token"
+  >;
 }
 
 declare global {

@@ -9,6 +9,7 @@ import { embed } from "./embed.js";
 import { expansion } from "./expansion.js";
 import { extrapolation } from "./extrapolation.js";
 import type { Figure } from "./figure.js";
+import { grid } from "./grid.js";
 import { permutation } from "./permutation.js";
 import { precision } from "./precision.js";
 import { projection } from "./projection.js";
@@ -37,4 +38,5 @@ export const figures: readonly Figure[] = [
   precision, // what four arithmetics make of far positions
   compare, // the table of schemes, computed
   extrapolation, // beyond the positions trained: where schemes end or go on, phases never met, rules for RoPE
+  grid, // encodings of the cells of an image, and what one of them is like
 ];

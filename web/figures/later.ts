@@ -26,4 +26,5 @@ export const figureFiles: { readonly [Name in FigureName]: () => Promise<Figure>
   precision: async () => (await import("./precision.js")).precision,
   compare: async () => (await import("./compare.js")).compare,
   extrapolation: async () => (await import("./extrapolation.js")).extrapolation,
+  grid: async () => (await import("./grid.js")).grid,
 };
