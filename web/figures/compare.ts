@@ -266,7 +266,7 @@ function layoutOf(model: Model, width: number): Layout {
   const laws = width - lawWidth * model.laws.length - (narrow ? 2 : 6);
   const wide = width >= 700;
   const tallest = Math.max(0, ...model.laws.map((law) => estimateWidth(lawWords(law), { size: 11, bold: true })));
-  const top = Math.round(Math.max(24, 1.12 * tallest + 12));
+  const top = Math.round(Math.max(24, 1.12 * tallest + 17));
   const rows: number[] = [];
   const groups: { y: number; words: string }[] = [];
   let y = top;
@@ -287,7 +287,7 @@ function layoutOf(model: Model, width: number): Layout {
   const parameters = narrow ? laws - 44 : wide ? Math.min(250, laws - 330) : laws - 76;
   return {
     narrow,
-    name: narrow ? 0 : 10,
+    name: narrow ? 2 : 10,
     parameters,
     longest: narrow ? laws - 6 : parameters + 62,
     encodes: wide ? parameters + 84 : undefined,
