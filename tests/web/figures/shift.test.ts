@@ -104,7 +104,7 @@ describe("one pair", () => {
   it("reads the position under a point of the error, and moves by pairs the other way", () => {
     const state = figureState("shift", { positions: 64, position: 40 });
     const back = record(shift, state);
-    const cursor = back.paths.findLast((path) => path.length === 4 && path[0] === path[2] && path[1] !== path[3])!;
+    const cursor = back.paths.filter((path) => path.length === 4 && path[0] === path[2] && path[1] !== path[3]).at(-1)!;
     expect(back.cellAt(cursor[0]!, cursor[1]! + 30)).toEqual({ row: 40 });
     const cells = shift.cells!(state);
     expect([cells.row?.name, cells.column?.name, cells.transposed]).toEqual(["position", "pair", true]);
