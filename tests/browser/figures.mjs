@@ -29,7 +29,7 @@ ${script}</head><body><main><h1>Figures</h1>${names.map(element).join("\n")}</ma
 
 export const kPageStyle = {
   type: "text/css; charset=utf-8",
-  body: `:root { color-scheme: light dark; } body { margin: 12px; } h1 { font: 16px sans-serif; }`,
+  body: `:root { color-scheme: light dark; } body { margin: 12px; background: Canvas; color: CanvasText; } h1 { font: 16px sans-serif; }`,
 };
 
 /**
@@ -191,5 +191,50 @@ export function watchPage() {
     for (const element of elements()) await element.drawn;
   }
 
-  globalThis.__figures = { elements, part, files, canvasTexts, faultsOfLayout, chooseTabs, allDrawn };
+  /** Leaves one element on the page, drawn, between two buttons that take the keyboard before and after it. */
+  async function alone(name, attributes = {}) {
+    const element = document.createElement(name);
+    for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
+    const stop = (id) => Object.assign(document.createElement("button"), { id, textContent: id });
+    document.querySelector("main").replaceChildren(stop("before"), element, stop("after"));
+    files.length = 0;
+    scrollTo(0, 0);
+    await element.drawn;
+    return element;
+  }
+
+  /** What the figure says and the values it says it of. */
+  function words(element) {
+    const text = (selector) => element.shadowRoot.querySelector(selector).textContent;
+    return {
+      fault: part(element, "error").hidden ? "" : text("[role=alert]"),
+      title: text("[part~=title]"),
+      readout: [...element.shadowRoot.querySelectorAll("[part~=reading]")].map((node) => node.textContent.trim()),
+      caption: text("[part~=caption]"),
+      summary: text("#summary"),
+    };
+  }
+
+  /** How many colours the canvas has, and the share of its pixels that are not of the commonest. */
+  function colours(canvas) {
+    const pen = new OffscreenCanvas(canvas.width, canvas.height).getContext("2d", { willReadFrequently: true });
+    pen.drawImage(canvas, 0, 0);
+    const pixels = new Uint32Array(pen.getImageData(0, 0, canvas.width, canvas.height).data.buffer);
+    const counts = new Map();
+    for (const pixel of pixels) counts.set(pixel, (counts.get(pixel) ?? 0) + 1);
+    return { count: counts.size, inked: 1 - Math.max(...counts.values()) / pixels.length };
+  }
+
+  globalThis.__figures = {
+    alone,
+    words,
+    colours,
+    elements,
+    part,
+    files,
+    canvasTexts,
+    faultsOfLayout,
+    chooseTabs,
+    allDrawn,
+  };
 }

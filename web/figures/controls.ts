@@ -135,6 +135,19 @@ function rangeControl(
     input.setAttribute("aria-valuetext", write(value));
     changed(value, final);
   };
+  if (log) {
+    // A step of the slider is often less than the two digits of a value: an arrow key goes on to the next value.
+    input.addEventListener("keydown", (event) => {
+      const step = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1 }[event.key];
+      if (step === undefined) return;
+      event.preventDefault();
+      const before = fromSlider();
+      let at = Number(input.value);
+      do input.value = String((at += step));
+      while (fromSlider() === before && at > 0 && at < logSteps);
+      if (fromSlider() !== before) tell(fromSlider(), true);
+    });
+  }
   input.addEventListener("input", () => tell(fromSlider(), false));
   input.addEventListener("change", () => tell(fromSlider(), true));
   let timer = 0;

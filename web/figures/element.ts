@@ -870,7 +870,8 @@ export class FigureElement extends Base {
         const pre = make(
           "pre",
           { textContent: program, tabIndex: 0 },
-          { role: "region", "aria-label": `${language} code` },
+          // Landmarks are told apart by their names.
+          { role: "region", "aria-label": `${language} code: ${this.#figure.title(state)}` },
         );
         copy.addEventListener("click", () => {
           void copyText(program).then((copied) => {

@@ -291,7 +291,7 @@ export const rotate = defineFigure<Model>({
     return { data: view === "layouts" && mixUp ? mixUp.mixed.scores : model.scores, shape: [positions, positions] };
   },
 
-  code: ({ values, model }) => codeOf(values, model),
+  code: ({ values, model, view }) => codeOf(values, model, view),
 });
 
 // ---------------------------------------------------------------- the numbers
@@ -468,19 +468,16 @@ function madeWith(scheme: RotateScheme, layout: Layout, inverse: Float64Array): 
   return fromJSON({ slot: "rotate", name: String(name), ...size, layout, frequencies: inverse }) as RotateScheme;
 }
 
+// The frequency a column finds in a table for the other layout: the pair index, laid out as the table is.
+function placesIn(layout: Layout, half: number): ArrayLike<number> {
+  const indices = Float32Array.from({ length: 2 * half }, (_, c) => c % half);
+  return convertLayout(tensor(indices, [1, 2 * half]), { from: "half", to: other(layout) }).data;
+}
+
 // A table of cosines and sines laid out for the other layout, used with this layout's pairs: the two columns of a pair
 // turn by different frequencies. Each column is taken from a rotation in which its pair has the frequency it reads.
 function byWrongTable(scheme: RotateScheme, layout: Layout, inverse: Float64Array, pairs: Model["pairs"]): Turn {
-  const half = inverse.length;
-  const spelled = layout === "half" ? "interleaved" : "half";
-  // The frequency a column finds in the table: the pair index, laid out as the table is.
-  const places = convertLayout(
-    tensor(
-      Float32Array.from({ length: 2 * half }, (_, c) => c % half),
-      [1, 2 * half],
-    ),
-    { from: "half", to: spelled },
-  ).data;
+  const places = placesIn(layout, inverse.length);
   const reading = (side: 0 | 1): RotateScheme =>
     madeWith(
       scheme,
@@ -810,20 +807,64 @@ function drawTwo(surface: Surface, box: Box, { name, lines, from, positions, at,
 
 // ---------------------------------------------------------------- code
 
-function codeOf(values: Values, model: Model): Code {
+function codeOf(values: Values, model: Model, view: string): Code {
   const { name: scheme, code: made } = model.chosen;
-  const { positions, dim } = model;
+  const { positions, dim, mixUp } = model;
   const given = [values.q, values.k].map((vector) => String(vector ?? "").trim() !== "");
-  const list = (vector: Float32Array): string => `[${Array.from(vector).join(", ")}]`;
+  const list = (vector: ArrayLike<number>): string => `[${Array.from(vector).join(", ")}]`;
   const seed = Number(values.tokenSeed ?? 0);
-  const vectors = given.some(Boolean)
-    ? `const [q, k] = [${list(model.q)}, ${list(model.k)}];\n`
-    : `const [q, k] = randomNormal([2, ${dim}], { seed: ${seed} }).tolist();\n`;
-  const names = ["attention", ...(given.some(Boolean) ? [] : ["randomNormal"]), scheme].join(", ");
+  const needs = new Set(given.some(Boolean) ? [scheme] : ["randomNormal", scheme]);
+  const begin = (...more: string[]): string =>
+    `import { ${[...more, ...needs].sort().join(", ")} } from "posenc";\n\n` +
+    (given.some(Boolean)
+      ? `const [q, k] = [${list(model.q)}, ${list(model.k)}];\n`
+      : `const [q, k] = randomNormal([2, ${dim}], { seed: ${seed} }).tolist();\n`) +
+    `const everywhere = (vector) => Array(${positions}).fill(vector);\n`;
+  if (view === "pairs") {
+    const javascript =
+      `${begin("rotate")}const scheme = ${made};\n` +
+      `const queries = rotate(everywhere(q), scheme);  // [${positions}, ${dim}]\n` +
+      "const keys = rotate(everywhere(k), scheme);\n";
+    return { javascript };
+  }
+  if (view === "layouts" && mixUp) {
+    const javascript =
+      `${begin("attention", "frequencies", "rotate")}${mixedCode(values, model)}` +
+      "const { trace } = attention(turnQuery(everywhere(q)), turnKey(everywhere(k)), everywhere(k), { trace: true });\n" +
+      `const scores = trace.content;  // [${positions}, ${positions}], mixed\n`;
+    return { javascript };
+  }
   const javascript =
-    `import { ${names} } from "posenc";\n\n${vectors}` +
-    `const everywhere = (vector) => Array(${positions}).fill(vector);\n` +
+    `${begin("attention")}` +
     `const { trace } = attention(everywhere(q), everywhere(k), everywhere(k), { rotate: ${made}, trace: true });\n` +
     `const scores = trace.content;  // [${positions}, ${positions}], q at m and k at n\n`;
   return { javascript };
+}
+
+// turnQuery and turnKey, as mixUpOf() mixes them.
+function mixedCode(values: Values, { chosen, pairs }: Model): string {
+  const layout = layoutOf(chosen.scheme) as Layout;
+  const { dim, rotaryDim } = chosen.scheme.toJSON() as Record<string, unknown>;
+  const size = `dim: ${String(dim)}${typeof rotaryDim === "number" ? `, rotaryDim: ${rotaryDim}` : ""}`;
+  const turn = (to: Layout): string => `(x) => rotate(x, laid("${to}", inverse))`;
+  const shared =
+    `const { inverse } = frequencies(${chosen.code});\n` +
+    `const laid = (layout, frequencies) => ${chosen.name}({ ${size}, layout, frequencies });\n`;
+  const mix = String(values.mix ?? "table");
+  if (mix !== "table") {
+    const query = mix === "sides" ? layout : other(layout);
+    return `${shared}const turnQuery = ${turn(query)};\nconst turnKey = ${turn(other(layout))};\n`;
+  }
+  const places = placesIn(layout, frequencies(chosen.scheme).inverse.length);
+  const reads = ([0, 1] as const).map((side) => `[${pairs.map((pair) => places[pair[side]]).join(", ")}]`);
+  return (
+    `${shared}// The two columns of a pair read different rows of the table: its frequencies by these numbers.\n` +
+    `const reads = [${reads.join(", ")}];\n` +
+    `const seconds = [${pairs.map(([, second]) => second).join(", ")}];  // the second column of each pair\n` +
+    "const turnQuery = (x) => {\n" +
+    `  const by = (numbers) => rotate(x, laid("${layout}", numbers.map((i) => inverse[i]))).tolist();\n` +
+    "  const [first, second] = reads.map(by);\n" +
+    "  return first.map((row, t) => row.map((value, c) => (seconds.includes(c) ? second[t][c] : value)));\n" +
+    "};\nconst turnKey = turnQuery;\n"
+  );
 }

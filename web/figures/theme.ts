@@ -131,6 +131,8 @@ export function themeOf(element: Element, wish: string | null): Theme {
   const prefersDark = matchMedia("(prefers-color-scheme: dark)").matches;
   const printing = matchMedia("print").matches;
   const forced = !printing && matchMedia("(forced-colors: active)").matches;
+  // A context keeps what a name meant when it first met it; the system's colours change under their names.
+  if (forced) probe = undefined;
   let isDark = false;
   if (printing || wish === "light") isDark = false;
   else if (wish === "dark") isDark = true;

@@ -187,6 +187,20 @@ describe("all views", () => {
     }
   });
 
+  it("give programs of mixed layouts, and of the turned pairs", () => {
+    for (const layout of ["interleaved", "half"]) {
+      for (const mix of ["table", "sides", "both"]) {
+        const state = figureState("rotate", { view: "layouts", positions: 9, dim: 6, layout, mix });
+        const scores = runCode(rotate.code!(state).javascript, "scores");
+        expect([...scores.data], `${layout} ${mix}`).toEqual([...rotate.array!(state).data]);
+      }
+    }
+    const state = figureState("rotate", { view: "pairs", positions: 9, dim: 6 });
+    const { javascript } = rotate.code!(state);
+    const both = [...runCode(javascript, "queries").data, ...runCode(javascript, "keys").data];
+    expect(both).toEqual([...rotate.array!(state).data]);
+  });
+
   it("say what is wrong", () => {
     expect(() => figureState("rotate", { dim: 4, q: "1 2 3" })).toThrow("The query must be 4 numbers, one a dimension");
     expect(() => figureState("rotate", { dim: 4, k: "1 2 x 4" })).toThrow("The key must be 4 numbers");
