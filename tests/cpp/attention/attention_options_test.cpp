@@ -462,7 +462,7 @@ TEST_CASE("masks, soft-cap and sinks are checked by name") {
   CHECK(test.run().message() == shapes + "3");
   test.mask_seen = {1, 0, 255, 1, 1};
   test.call.mask.shape[3] = 5;
-  CHECK(test.run().message() == "attention: mask must be true or false (or 1 or 0) for each pair, got another number");
+  CHECK(test.run().message() == "attention: mask must be true or false (or 1 or 0) for each pair, got 255");
   test.mask_seen.clear();
   for (const float fault : {kNan, kInfinity}) {
     test.mask_added = {0, -kInfinity, 1, 2, fault};

@@ -110,5 +110,5 @@ TEST_CASE("JSON text is escaped and numbers are finite or null") {
   CHECK(
       to_json(refuse(Code::kNotInteger, "shaw", "clip", "an integer from 0 to 65536", "1.5")) ==
       "{\"code\":\"not-integer\",\"subject\":\"shaw\",\"argument\":\"clip\",\"allowed\":\"an integer from 0 to 65536\","
-      "\"given\":\"1.5\",\"message\":\"shaw: clip must be an integer from 0 to 65536, got 1.5\"}");
+      "\"given\":\"1.5\"}");
 }
