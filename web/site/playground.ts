@@ -66,6 +66,8 @@ function show(next: Shown): void {
       if (value !== undefined) figure.setAttribute(attributeName(key), String(value));
     }
     if (data !== undefined) figure.data = data;
+    figure.addEventListener("posenc-error", unfit, { once: true });
+    figure.addEventListener("posenc-ready", () => figure.removeEventListener("posenc-error", unfit), { once: true });
     figures.push(figure);
   };
   if (next.config !== undefined && posenc.figures.some(({ name }) => name === "config"))
@@ -81,6 +83,14 @@ function show(next: Shown): void {
     }
   }
   place.replaceChildren(...figures);
+}
+
+// A figure that cannot draw this scheme, whatever its chooser says, is not one that fits.
+function unfit(event: Event): void {
+  (event.currentTarget as HTMLElement).remove();
+  if (place.childElementCount > 0) return;
+  const { error } = (event as CustomEvent<{ error: unknown }>).detail;
+  told.textContent = error instanceof Error ? error.message : String(error);
 }
 
 // A setting of the scheme that the reader changes in one figure is the others' too.

@@ -169,8 +169,8 @@ export const questions: readonly Question[] = [
     name: "longer",
     figure: "fig-extrapolation",
     text:
-      "Keep 512 trained positions and four times as many in use. Choose a rule for RoPE by which no pair comes to " +
-      "stand anywhere but within a hundredth of a turn of where it stood in training.",
+      "Keep 512 trained positions and four times as many in use. Choose a rule for RoPE with which no pair meets more " +
+      "than a hundredth of a turn that it never saw in training.",
     holds: ({ trained, factor, dim, base, scaling }, api, write) => {
       if (trained !== 512 || factor !== 4) return missing("This asks for 512 trained positions, and four times as many.");
       const plain = { dim: Number(dim), base: Number(base) };
