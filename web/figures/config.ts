@@ -10,6 +10,8 @@ import {
   type RotateScheme,
 } from "../src/core.js";
 import { fromConfig, type LayerPositions, type ModelPositions, type PartPositions } from "../src/config.js";
+import { drawChart } from "./chart.js";
+import { attachFiles } from "./file-control.js";
 import {
   choice,
   cursorField,
@@ -23,7 +25,7 @@ import {
 } from "./figure.js";
 import { book, count, powerOfTen } from "./format.js";
 import { jsonFault } from "./json-fault.js";
-import { brokenLines, indexTicks, labelSize, scaleOf, spread, valueTicks } from "./marks.js";
+import { brokenLines, indexTicks, labelSize, scaleOf, spread } from "./marks.js";
 import { estimateWidth, type Ink, type Surface } from "./surface.js";
 
 type Band = "kept" | "ramped" | "scaled";
@@ -105,6 +107,7 @@ export const config = defineFigure<Model>({
   files: {
     label: "a model's config.json",
     accept: ".json,application/json",
+    attach: attachFiles,
     read: async (file) => {
       if (file.size > mostCharacters) throw new Error("a config.json is no larger than two million bytes");
       const words = await file.text();
@@ -795,46 +798,36 @@ function drawLayers(surface: Surface, { model, column }: Drawn): void {
 // ---------------------------------------------------------------- distances
 
 function drawProfile(surface: Surface, { model, column }: Drawn): void {
-  const { narrow, width, height } = surface;
   const { lines, first, what, stepped } = model.profile as Profile;
   const total = lines[0]?.length ?? 1;
-  let [low, high] = [0, 0];
-  for (const values of lines) {
-    for (const value of values) [low, high] = [Math.min(low, value), Math.max(high, value)];
-  }
-  const ticks = valueTicks(low, high, 5);
-  const left = 12 + Math.max(...ticks.map((value) => surface.textWidth(book(value), { size: labelSize })));
-  const [right, top, foot] = [narrow ? 8 : 24, 26, height - 34];
-  const plot = width - left - right;
-  const x = (at: number): number => left + (at * plot) / Math.max(1, total - 1);
-  const y = (value: number): number => top + ((high - value) * (foot - top)) / (high - low || 1);
-  for (const value of ticks) {
-    surface.path([left, y(value), left + plot, y(value)], { stroke: "faint" });
-    surface.text(left - 8, y(value), book(value), { align: "end", size: labelSize });
-  }
-  surface.text(0, 4, what.toLowerCase(), { size: 11 });
-  surface.path([x(column), top, x(column), foot], { stroke: "faint" });
-  lines.forEach((values, h) => {
-    const points = new Float64Array(4 * total);
-    // Buckets are steps, penalties are lines.
-    const half = stepped ? 0.5 : 0;
-    values.forEach((value, at) => points.set([x(at - half), y(value), x(at + half), y(value)], 4 * at));
-    surface.path(points, { stroke: "ink", width: lines.length === 1 ? 1.5 : 1, alpha: lines.length === 1 ? 1 : 0.6 });
-    surface.disc(x(column), y(values[column] as number), 2.6, { fill: "accent" });
+  const [low, high] = [0, 0].map((_, k) => {
+    const pick = k === 0 ? Math.min : Math.max;
+    return lines.reduce((end, values) => values.reduce((a, b) => pick(a, b), end), 0);
+  }) as [number, number];
+  // Buckets are steps, penalties are lines.
+  const half = stepped ? 0.5 : 0;
+  const twice = (of: (at: number, side: number) => number): number[] =>
+    Array.from({ length: 2 * total }, (_, k) => of(Math.floor(k / 2), k % 2 === 0 ? -half : half));
+  const x = twice((at, side) => at + first + side);
+  drawChart(surface, {
+    box: { x: 0, y: 0, width: surface.width, height: surface.height },
+    x: { min: first, max: first + total - 1, wish: surface.narrow ? 4 : 8, tick: (v) => book(v, { signed: true }) },
+    y: { min: low, max: high, label: what.toLowerCase() },
+    lines: lines.map((values) => ({
+      x,
+      y: twice((at) => values[at] as number),
+      ink: "ink",
+      width: lines.length === 1 ? 1.5 : 1,
+      alpha: lines.length === 1 ? 1 : 0.6,
+    })),
+    cursor: {
+      at: column + first,
+      name: `${surface.narrow ? "offset" : "key \u2212 query"} ${book(column + first, { signed: true })}`,
+      ink: "accent",
+      dots: lines.map((values) => ({ y: values[column] as number, ink: "accent" })),
+    },
+    locate: (offset) => ({ column: Math.max(0, Math.min(total - 1, Math.round(offset - first))) }),
   });
-  const name = `${narrow ? "offset" : "key \u2212 query"} ${book(column + first, { signed: true })}`;
-  const half = surface.textWidth(name, { size: labelSize }) / 2;
-  const middle = Math.max(half, Math.min(width - half, x(column)));
-  for (const offset of valueTicks(first, first + total - 1, narrow ? 4 : 8)) {
-    const place = x(offset - first);
-    if (Math.abs(place - middle) > half + 18) {
-      surface.text(place, foot + 16, book(offset, { signed: true }), { align: "middle", size: labelSize });
-    }
-  }
-  surface.text(middle, foot + 16, name, { ink: "accent", align: "middle", size: labelSize });
-  surface.region({ x: left, y: top, width: plot, height: foot - top }, (u) => ({
-    column: Math.round(u * (total - 1)),
-  }));
 }
 
 // ---------------------------------------------------------------- code

@@ -1,6 +1,6 @@
 // Native controls for the fields of a figure: label, input, output.
 import { book } from "./format.js";
-import type { Field, Files, RangeField, Value } from "./figure.js";
+import type { Field, RangeField, Value } from "./figure.js";
 
 export interface Control {
   root: HTMLElement;
@@ -14,6 +14,11 @@ export interface Control {
 export type Changed = (value: Value, final: boolean) => void;
 
 let serial = 0;
+
+/** A name for a control that its label and others refer to. */
+export function freshId(): string {
+  return `f${++serial}`;
+}
 
 /** Makes an element; properties only, never markup. */
 export function make<K extends keyof HTMLElementTagNameMap>(
@@ -31,7 +36,7 @@ export function make<K extends keyof HTMLElementTagNameMap>(
 }
 
 export function makeControl(field: Field, changed: Changed): Control {
-  const id = `f${++serial}`;
+  const id = freshId();
   const label = make("label", { htmlFor: id, textContent: field.label });
   if (field.sentence !== undefined) label.title = field.sentence;
   const root = make("div", { class: "field" }, { part: "field" });
@@ -73,26 +78,6 @@ export function makeControl(field: Field, changed: Changed): Control {
       };
     }
   }
-}
-
-/** A native file input with its label, and a line that says what became of the file. */
-export function makeFileControl(
-  files: Files,
-  taken: (file: File) => void,
-): { root: HTMLElement; say: (words: string) => void } {
-  const id = `f${++serial}`;
-  const told = `${id}-told`;
-  const input = make("input", { id, type: "file", accept: files.accept }, { part: "file", "aria-describedby": told });
-  const status = make("span", { id: told }, { part: "status" });
-  input.addEventListener("change", () => {
-    const file = input.files?.[0];
-    // Emptied, so that the same file chosen again, mended meanwhile, is read again.
-    if (file) taken(file);
-    input.value = "";
-  });
-  const label = make("label", { htmlFor: id, textContent: `${files.label}, chosen or dropped here` });
-  const root = make("div", { class: "file" }, { part: "field" }, [label, input, status]);
-  return { root, say: (words) => void (status.textContent = words) };
 }
 
 const logSteps = 1000;

@@ -2,7 +2,7 @@
 import { info, ready } from "../src/core.js";
 import type { Background } from "./background.js";
 import { CanvasBackEnd } from "./canvas.js";
-import { make, makeControl, makeFileControl, type Control } from "./controls.js";
+import { make, makeControl, type Control } from "./controls.js";
 import {
   allFields,
   attributeName,
@@ -684,32 +684,13 @@ export class FigureElement extends Base {
     if (!files || this.#file) return;
     const { figure, controls } = this.#parts;
     // What is wrong with a file has been told.
-    const take = (file: File): void => void this.takeFile(file).catch(() => {});
-    const { root, say: write } = makeFileControl(files, take);
+    const write = files.attach(files, figure, controls, (file) => void this.takeFile(file).catch(() => {}));
     // A figure has one region that speaks.
     const say = (words: string): void => {
       write(words);
       this.#parts.live.textContent = words;
     };
     this.#file = { say, serial: 0 };
-    controls.after(root);
-    const held = (event: DragEvent): boolean => event.dataTransfer?.types.includes("Files") === true;
-    figure.addEventListener("dragover", (event) => {
-      if (!held(event)) return;
-      event.preventDefault();
-      (event.dataTransfer as DataTransfer).dropEffect = "copy";
-      figure.classList.add("over");
-    });
-    figure.addEventListener("dragleave", (event) => {
-      if (!figure.contains(event.relatedTarget as Node | null)) figure.classList.remove("over");
-    });
-    figure.addEventListener("drop", (event) => {
-      figure.classList.remove("over");
-      const file = event.dataTransfer?.files[0];
-      if (!held(event) || !file) return;
-      event.preventDefault();
-      take(file);
-    });
   }
 
   // ---------------------------------------------------------------- what is shown

@@ -159,6 +159,16 @@ export interface Files {
   accept: string;
   /** Reads one; what it throws is told beside the input, and the figure stays as it is. */
   read: (file: File) => Promise<FileContent>;
+  /**
+   * attachFiles of file-control.ts: listens on the figure's own node and puts an input after another. Named by the
+   * figure, so that pages carry it only where a figure takes files.
+   */
+  attach: (
+    files: Files,
+    figure: HTMLElement,
+    before: HTMLElement,
+    take: (file: File) => void,
+  ) => (words: string) => void;
 }
 
 export interface Figure<Model = unknown> {

@@ -2,6 +2,7 @@
 // where on.
 import { arange, frequencies, outlines, type EmbedScheme, type RotateScheme } from "../src/core.js";
 import { precision as precisionOf, type Arithmetic, type PrecisionRecipe } from "../src/analysis/index.js";
+import { drawChart, drawPlate } from "./chart.js";
 import {
   choice,
   cursorField,
@@ -12,8 +13,8 @@ import {
   type State,
   type Values,
 } from "./figure.js";
-import { book, count, powerOfTen } from "./format.js";
-import { indexTicks, labelSize, scaleOf, spread } from "./marks.js";
+import { book, count, powerOfTen, short, tickText } from "./format.js";
+import { indexTicks } from "./marks.js";
 import {
   chosenScheme,
   dataScheme,
@@ -128,7 +129,7 @@ export const precision = defineFigure<Model>({
               log: true,
               least: 1e-15,
               most: 2,
-              format: (v) => short(v),
+              format: toleranceText,
             }),
           ]),
       cursorField("format", "The line of the cursor, from 1."),
@@ -229,12 +230,12 @@ export const precision = defineFigure<Model>({
         ? [
             {
               label: line.first.certain
-                ? `first beyond ${short(model.tolerance)} at`
-                : `beyond ${short(model.tolerance)} by`,
+                ? `first beyond ${toleranceText(model.tolerance)} at`
+                : `beyond ${toleranceText(model.tolerance)} by`,
               value: book(line.first.position),
             },
           ]
-        : [{ label: `beyond ${short(model.tolerance)}`, value: "nowhere here" }]),
+        : [{ label: `beyond ${toleranceText(model.tolerance)}`, value: "nowhere here" }]),
     ];
   },
 
@@ -252,7 +253,7 @@ export const precision = defineFigure<Model>({
       `${book(model.positions[last] as number)}. ` +
       model.lines
         .map(({ arithmetic, first }) => {
-          const what = `an error of ${short(model.tolerance)}`;
+          const what = `an error of ${toleranceText(model.tolerance)}`;
           if (!first) return `${arithmetic} stays within ${what}.`;
           return `${arithmetic} exceeds ${what} ${first.certain ? "first at" : "by"} position ${book(first.position)}.`;
         })
@@ -357,11 +358,9 @@ function pairWorst(model: Model, line: Line): number {
 
 // ---------------------------------------------------------------- words
 
-function short(value: number): string {
-  const text = book(value, { significant: 3 });
-  return text.includes("\u00d7")
-    ? text.replace(/\.?0+\u00d7/, "\u00d7")
-    : text.replace(/(\.\d*?)0+$/, "$1").replace(/\.$/, "");
+// 0.001, and 10⁻⁶ where zeros would be many.
+function toleranceText(value: number): string {
+  return value >= 1e-3 ? short(value) : tickText(value);
 }
 
 function errorText(error: number): string {
@@ -401,97 +400,88 @@ const highest = 3;
 function drawErrors(surface: Surface, { model, row, column }: Drawn): void {
   const { narrow, width, height } = surface;
   const { positions, lines, tolerance } = model;
-  const [left, right, top, foot] = [44, narrow ? 68 : 196, 14, height - 36];
-  const plot = width - left - right;
-  const decades = (positions.length - 1) / perDecade;
-  const end = Number(`1e${decades}`);
-  const across = scaleOf(1, end, left, left + plot, true);
-  const x = (position: number): number => across.place(Math.max(1, position));
-  const up = scaleOf(lowest, highest, foot, top, true);
-  const y = (error: number): number => up.place(Math.max(lowest, Math.min(highest, error)));
-  for (let exponent = 0; exponent >= -16; exponent -= narrow ? 4 : 2) {
-    const at = y(Number(`1e${exponent}`));
-    surface.path([left, at, left + plot, at], { stroke: "faint" });
-    surface.text(left - 8, at, powerOfTen(exponent), { align: "end", size: labelSize });
-  }
-
-  const edge = y(tolerance);
-  surface.path([left, edge, left + plot, edge], { stroke: "ink", dash: [4, 3], alpha: 0.7 });
-  surface.text(left + plot - 2, edge - 9, `tolerance ${short(tolerance)}`, { size: 11, ink: "ink", align: "end" });
-
-  const at = x(positions[column] as number);
-  surface.path([at, top, at, foot], { stroke: "faint" });
+  const end = positions[positions.length - 1] as number;
+  const at = positions[column] as number;
+  // A line ends where its format overflows; beyond its ends an error lies on them.
+  const errors = (line: Line): number[] =>
+    Array.from(line.worst, (error) => (error < Infinity ? Math.max(lowest, Math.min(highest, error)) : Number.NaN));
   const order = [...lines.keys()].filter((k) => k !== row).concat(row);
-  const ends = lines.map(() => y(0));
+  const here = errors(lines[row] as Line)[column] as number;
+  const { plot, x, y } = drawChart(surface, {
+    box: { x: 0, y: 6, width, height: height - 8 },
+    x: { min: 1, max: end, log: true, wish: narrow ? 5 : 9, tick: powerText },
+    y: {
+      min: lowest,
+      max: highest,
+      log: true,
+      wish: narrow ? 5 : 9,
+      tick: (v) => powerOfTen(Math.round(exponentOf(v))),
+    },
+    lines: [
+      { x: [1, end], y: [tolerance, tolerance], ink: "ink", dash: [4, 3], alpha: 0.7 },
+      ...order.map((k) => ({
+        x: positions,
+        y: errors(lines[k] as Line),
+        ink: inks[k] as Ink,
+        width: k === row ? 2.2 : 1.3,
+        name: narrow ? (lines[k] as Line).arithmetic : nameOf(lines[k] as Line, tolerance),
+      })),
+    ],
+    cursor: {
+      at,
+      name: narrow ? book(at) : `position ${book(at)}`,
+      ink: "ink",
+      dots: [{ y: here, ink: inks[row] as Ink }],
+    },
+  });
+  drawPlate(surface, x.place(end) - 4, y.place(tolerance) - 10, `tolerance ${toleranceText(tolerance)}`, {
+    size: 11,
+    ink: "ink",
+    align: "end",
+  });
   for (const k of order) {
     const { worst, first } = lines[k] as Line;
     const ink = inks[k] as Ink;
-    const points = new Float64Array(2 * positions.length);
-    positions.forEach((position, t) => {
-      const error = worst[t] as number;
-      const finite = error < Infinity;
-      points.set([finite ? x(position) : Number.NaN, y(error)], 2 * t);
-      if (finite) ends[k] = y(error);
-    });
-    surface.path(points, { stroke: ink, width: k === row ? 2.2 : 1.3, alpha: k === row ? 1 : 0.8 });
     const lost = worst.findIndex((error) => error === Infinity);
-    if (lost > 0) drawCross(surface, x(positions[lost - 1] as number), y(worst[lost - 1] as number), ink);
+    if (lost > 0)
+      drawCross(
+        surface,
+        x.place(positions[lost - 1] as number),
+        y.place(errors(lines[k] as Line)[lost - 1] as number),
+        ink,
+      );
     // Where it leaves the tolerance behind.
-    if (first) surface.disc(x(first.position), edge, k === row ? 4 : 3, { fill: ink });
+    if (first) surface.disc(x.place(Math.max(1, first.position)), y.place(tolerance), k === row ? 4 : 3, { fill: ink });
   }
-  const here = (lines[row] as Line).worst[column] as number;
-  if (here < Infinity) surface.disc(at, y(here), 3.6, { fill: inks[row] as Ink });
-  drawNames(surface, model, row, ends, { left: left + plot, top, foot });
-
-  const name = narrow ? book(positions[column] as number) : `position ${book(positions[column] as number)}`;
-  const half = surface.textWidth(name, { size: labelSize }) / 2;
-  const middle = Math.max(left + half - 30, Math.min(width - half, at));
-  const gap = narrow ? 34 : 60;
-  for (const d of indexTicks(decades + 1, plot, gap)) {
-    const place = x(Number(`1e${d}`));
-    const label = d < (narrow ? 3 : 5) ? book(Number(`1e${d}`)) : powerOfTen(d);
-    if (Math.abs(place - middle) < half + surface.textWidth(label, { size: labelSize }) / 2 + 8) continue;
-    surface.text(place, foot + 16, label, { align: "middle", size: labelSize });
-  }
-  surface.text(middle, foot + 16, name, { ink: "ink", align: "middle", size: labelSize });
-
-  surface.region({ x: left, y: top, width: plot, height: foot - top }, (u, v) => {
+  surface.region(plot, (u, v) => {
     const c = Math.round(u * (positions.length - 1));
-    const py = top + v * (foot - top);
-    const far = (k: number): number => Math.abs(y((lines[k] as Line).worst[c] as number) - py);
+    const py = plot.y + v * plot.height;
+    const far = (k: number): number => {
+      const place = y.place(errors(lines[k] as Line)[c] as number);
+      return Number.isNaN(place) ? 1e6 : Math.abs(place - py);
+    };
     const nearest = [...lines.keys()].reduce((best, k) => (far(k) < far(best) ? k : best));
     return { row: nearest, column: c };
   });
+}
+
+function exponentOf(power: number): number {
+  return Number(power.toExponential().split("e")[1]);
+}
+
+function powerText(value: number): string {
+  return value < 1e5 ? book(value) : powerOfTen(exponentOf(value));
+}
+
+function nameOf({ arithmetic, first }: Line, tolerance: number): string {
+  if (!first) return `${arithmetic}, within ${toleranceText(tolerance)}`;
+  return `${arithmetic}, ${first.certain ? "beyond from" : "beyond by"} ${book(first.position)}`;
 }
 
 function drawCross(surface: Surface, x: number, y: number, ink: Ink): void {
   surface.path([x - 4, y - 4, x + 4, y + 4, Number.NaN, Number.NaN, x - 4, y + 4, x + 4, y - 4], {
     stroke: ink,
     width: 1.5,
-  });
-}
-
-// Each line's name at its end, and under it where it leaves the tolerance.
-function drawNames(
-  surface: Surface,
-  { lines, tolerance }: Model,
-  row: number,
-  ends: readonly number[],
-  { left, top, foot }: { left: number; top: number; foot: number },
-): void {
-  const gap = surface.narrow ? 16 : 34;
-  const ys = spread(ends, gap, top + 4, foot - gap + 10);
-  lines.forEach(({ arithmetic, worst, first }, k) => {
-    const [wish, y] = [ends[k] as number, ys[k] as number];
-    const [own, ink] = [k === row, inks[k] as Ink];
-    surface.path([left + 3, wish, left + 7, wish, left + 12, y, left + 15, y], { stroke: own ? ink : "faint" });
-    surface.text(left + 19, y, arithmetic, { ink, bold: own, size: labelSize });
-    if (surface.narrow) return;
-    const lost = worst.includes(Infinity) ? ", then overflows" : "";
-    const words = first
-      ? `${first.certain ? "beyond from" : "beyond by"} ${book(first.position)}${lost}`
-      : `within ${short(tolerance)}`;
-    surface.text(left + 19, y + 14, words, { size: 11 });
   });
 }
 

@@ -1,6 +1,7 @@
 // A table of numbers from a file of the reader's: .npy, or .safetensors with a table of positions in it. What reads
 // them is loaded with the first file.
 import { tensor, type Tensor } from "../src/core.js";
+import { attachFiles } from "./file-control.js";
 import type { FileContent, Files } from "./figure.js";
 import { book } from "./format.js";
 
@@ -13,7 +14,12 @@ export interface FileTable {
 }
 
 /** Of a figure whose data is a {@link FileTable}. */
-export const tableFiles: Files = { label: "a table from a file", accept: ".npy,.safetensors", read: readTable };
+export const tableFiles: Files = {
+  label: "a table from a file",
+  accept: ".npy,.safetensors",
+  read: readTable,
+  attach: attachFiles,
+};
 
 /** `data` where it is a table from a file. */
 export function fileTable(data: unknown): FileTable | undefined {

@@ -89,8 +89,12 @@ describe("errors", () => {
     const lost = lines[3]!.worst.findIndex((error) => error === Infinity);
     expect(positions[lost]).toBeGreaterThan(65504);
     const line = back.paths.filter((path) => path.length === 2 * positions.length).at(-1)!;
-    positions.forEach((_, t) => expect(Number.isNaN(line[2 * t]!)).toBe(t >= lost));
-    expect(textsOf(back).map(({ words }) => words)).toContain("beyond from 8, then overflows");
+    positions.forEach((_, t) => expect(Number.isNaN(line[2 * t + 1]!)).toBe(t >= lost));
+    expect(textsOf(back).map(({ words }) => words)).toContain("float16, beyond from 8");
+    // A cross stands at the last place it had.
+    const [x, y] = [line[2 * lost - 2]!, line[2 * lost - 1]!];
+    const cross = back.paths.filter((path) => path.length === 10 && Number.isNaN(path[4]!));
+    expect(cross.map((path) => [path[0]! + 4, path[1]! + 4])).toEqual([[x, y]]);
   });
 
   it.each([764, 300])("reads the line under a point and lays no words on others, %d pixels wide", (width) => {
