@@ -2,9 +2,21 @@
 import { printed, refuse, verbatim } from "./error.js";
 import { Frame } from "./module.js";
 import { readFlag, readOptions, readWhole } from "./options.js";
-import { type PositionsLike, readPositions } from "./positions.js";
+import { type Positions, type PositionsLike, readPositions } from "./positions.js";
 import { type BiasScheme, type RelateScheme, readScheme, readSchemes } from "./scheme.js";
 import { Tensor, allowedSize, float32Tensor, readArray, readOut } from "./tensor.js";
+
+// The places of queries and keys, as fields of a call.
+function placesOf(frame: Frame, queries: Positions, keys: Positions): Parameters<Frame["run"]>[1] {
+  return {
+    query_positions: frame.input(queries.data, "queries", queries.axes * queries.count),
+    query_axes: queries.axes,
+    queries: queries.count,
+    key_positions: frame.input(keys.data, "keys", keys.axes * keys.count),
+    key_axes: keys.axes,
+    keys: keys.count,
+  };
+}
 
 /** Options of {@link bias}. */
 export interface BiasOptions {
@@ -52,12 +64,7 @@ export function bias(scheme: BiasScheme | readonly BiasScheme[], options: BiasOp
   const result = frame.output(size * 4);
   frame.run("bias", {
     schemes: frame.schemes(specs),
-    query_positions: frame.input(queries.data, "queries", queries.axes * queries.count),
-    query_axes: queries.axes,
-    queries: queries.count,
-    key_positions: frame.input(keys.data, "keys", keys.axes * keys.count),
-    key_axes: keys.axes,
-    keys: keys.count,
+    ...placesOf(frame, queries, keys),
     heads: frame.inputIf(heads, "heads", count),
     head_count: count,
     out: result,
@@ -98,12 +105,7 @@ export function relativeIndex(scheme: BiasScheme | RelateScheme, options: Relati
   const result = frame.output(size * 4);
   frame.run("relative_index", {
     scheme: frame.scheme(spec),
-    query_positions: frame.input(queries.data, "queries", queries.axes * queries.count),
-    query_axes: queries.axes,
-    queries: queries.count,
-    key_positions: frame.input(keys.data, "keys", keys.axes * keys.count),
-    key_axes: keys.axes,
-    keys: keys.count,
+    ...placesOf(frame, queries, keys),
     raw,
     out: result,
   });

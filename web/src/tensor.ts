@@ -343,20 +343,23 @@ const startOf = slot<number>("byteOffset");
 const bytesIn = slot<number>("byteLength");
 const tagOf = slot<string>(Symbol.toStringTag);
 
-const kNumberArrays: ReadonlyMap<string, new (buffer: ArrayBuffer, start: number, length: number) => NumberArray> =
-  new Map(
-    [
-      Float32Array,
-      Float64Array,
-      Int8Array,
-      Uint8Array,
-      Uint8ClampedArray,
-      Int16Array,
-      Uint16Array,
-      Int32Array,
-      Uint32Array,
-    ].map((kind) => [kind.name, kind]),
-  );
+/** The kinds of typed arrays that hold numbers, by name. */
+export const kNumberArrays: ReadonlyMap<
+  string,
+  new (buffer: ArrayBuffer, start: number, length: number) => NumberArray
+> = new Map(
+  [
+    Float32Array,
+    Float64Array,
+    Int8Array,
+    Uint8Array,
+    Uint8ClampedArray,
+    Int16Array,
+    Uint16Array,
+    Int32Array,
+    Uint32Array,
+  ].map((kind) => [kind.name, kind]),
+);
 
 /** The kind of a typed array of any realm, `"Float32Array"`; undefined for whatever is none. */
 export function kindOfArray(value: unknown): string | undefined {

@@ -4,27 +4,16 @@
 import { fromJSON } from "../catalogue.js";
 import { PosencError, type Refusal, refusal } from "../error.js";
 import { type AnyScheme, type Scheme, isOwnScheme, isScheme, paramsOf, strangeScheme } from "../scheme.js";
-import { Tensor, bytesOf, kindOfArray, lengthOf, refuseDetached } from "../tensor.js";
+import { Tensor, bytesOf, kNumberArrays, kindOfArray, lengthOf, refuseDetached } from "../tensor.js";
 import { copyOf, isWorthKeeping } from "./spares.js";
 
 type AnyArray = ArrayBufferView & { readonly length: number };
 type ArrayKind = new (buffer: ArrayBuffer | number, start?: number, length?: number) => AnyArray;
 
-const kKinds: ReadonlyMap<string, ArrayKind> = new Map(
-  [
-    Float32Array,
-    Float64Array,
-    Int8Array,
-    Uint8Array,
-    Uint8ClampedArray,
-    Int16Array,
-    Uint16Array,
-    Int32Array,
-    Uint32Array,
-    BigInt64Array,
-    BigUint64Array,
-  ].map((kind) => [kind.name, kind as unknown as ArrayKind]),
-);
+const kKinds = new Map<string, ArrayKind>([
+  ...(kNumberArrays as ReadonlyMap<string, ArrayKind>),
+  ...[BigInt64Array, BigUint64Array].map((kind) => [kind.name, kind as unknown as ArrayKind] as const),
+]);
 
 // What is not itself in a message. Plain arrays of primitives and typed arrays are.
 type Node =
