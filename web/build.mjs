@@ -210,6 +210,8 @@ async function types(entries) {
     writeFileSync(join(kDist, `${name}.d.ts`), `${to(name)}\n`);
   }
   writeFileSync(join(kDist, "external.d.ts"), `${to("index")}\n`);
+  const widget = `export { default } from "./types/src/anywidget.js";`;
+  writeFileSync(join(kDist, "anywidget.d.ts"), `${to("anywidget")}\n${widget}\n`);
   // Its own types are those of the glue, which nobody else should hold.
   writeFileSync(
     join(kDist, "fallback.d.ts"),
@@ -293,6 +295,16 @@ async function bundles(entries, { analyse = false } = {}) {
     entryPoints: [source("index")],
     define: define(false),
     plugins: [modulePlugin({ inlined: false, fallback: "./fallback.js" })],
+  });
+
+  // A widget of notebooks, which load it from a text: one file with the figures in it.
+  await esbuild.build({
+    ...shared,
+    format: "esm",
+    outfile: join(kDist, "anywidget.js"),
+    entryPoints: [source("anywidget")],
+    define: define(false),
+    plugins: [modulePlugin({ fallback: "./fallback.js", threads: false, later: false })],
   });
 
   // The classic script: one global, the elements defined, everything in it but renderPNG, whose letters weigh a third

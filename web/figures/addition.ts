@@ -1,6 +1,7 @@
 // <posenc-addition>: what enters a Transformer, the words' embeddings plus the encoding of their places: three strips.
 import { embed, encode, fromJSON, tensor, type EmbedScheme } from "../src/core.js";
 import type { ColourScale } from "./colour.js";
+import { cutWord } from "./cut-word.js";
 import { choice, cursorField, defineFigure, flag, range, text, type Code, type State, type Values } from "./figure.js";
 import { book, count } from "./format.js";
 import { inkOn, indexTicks, labelSize, legend } from "./marks.js";
@@ -16,7 +17,6 @@ import {
 } from "./scheme-fields.js";
 import { isolated, seedOf, shortened, tokensOf, vectorsOf } from "./sentence.js";
 import { estimateWidth, type Ink, type Surface } from "./surface.js";
-import { cutWord } from "./token-matrix.js";
 
 interface Model {
   chosen: ChosenScheme<EmbedScheme>;

@@ -20,6 +20,7 @@ import {
 import { outlineOf } from "../src/outline.js";
 import { Background } from "./background.js";
 import type { ColourScale } from "./colour.js";
+import { cutWord } from "./cut-word.js";
 import {
   choice,
   cursorField,
@@ -50,7 +51,7 @@ import {
   type Descriptor,
 } from "./sized-schemes.js";
 import { estimateWidth, type HeatMap, type Ink, type Part, type Run, type Surface } from "./surface.js";
-import { cutWord, drawTokenMatrix, tokenLayout, type TokenLayout } from "./token-matrix.js";
+import { drawTokenMatrix, tokenLayout, type TokenLayout } from "./token-matrix.js";
 
 type Scheme = ReturnType<typeof fromJSON>;
 

@@ -23,10 +23,15 @@ import { whenIdle } from "./idle.js";
 import type { Lens } from "./lens.js";
 import { drawPage, pageHeight, pageSvg, readingText } from "./page.js";
 import { requireKnown, requireObject } from "./refusal.js";
+import { standAlonePage } from "./stand-alone.js";
 import { sheetFor } from "./style.js";
 import { Surface, type Cell } from "./surface.js";
 import { copyText, download, toCsv, toJson, toNpyBytes } from "./take-away.js";
 import { makeTheme, paletteNames, themeOf, watchTheme, type Theme } from "./theme.js";
+
+/** True in the classic script, which knows its own text: the function that it is. */
+declare const POSENC_CLASSIC: boolean | undefined;
+declare const POSENC_SOURCE: (() => unknown) | undefined;
 
 // Modules that hold elements may be imported where there is no document (servers, workers).
 const Base = (globalThis.HTMLElement ?? class {}) as typeof HTMLElement;
@@ -81,6 +86,8 @@ export class FigureElement extends Base {
   #file: { say: (words: string) => void; serial: number } | undefined;
   /** Values that were set before the figure was here, which knows their names. */
   #early: Values[] = [];
+  /** Of figures that keep their values in the page's address. */
+  #permalink: import("./permalink.js").Permalink | undefined;
   /** Somebody has read values before there were any. */
   #askedEarly = false;
 
@@ -227,15 +234,18 @@ export class FigureElement extends Base {
     // Its file is asked for now, whenever it is drawn: a page that has loaded asks for nothing more.
     if (this.#kind.figure) this.#arrive();
     else void this.#kind.load().then(() => this.#arrive(), () => {});
+    void this.#loadLink();
     this.#sizeObserver.observe(this.#parts.drawing);
     const redraw = (): void => this.#schedule();
     const before = (): void => this.#print(true);
     const after = (): void => this.#print(false);
     addEventListener("beforeprint", before);
     addEventListener("afterprint", after);
+    addEventListener("hashchange", redraw);
     this.#release.push(watchTheme(redraw), watchPixelRatio(redraw), () => {
       removeEventListener("beforeprint", before);
       removeEventListener("afterprint", after);
+      removeEventListener("hashchange", redraw);
     });
     if (this.#phase === "running") this.#schedule();
     else this.#startWhenSeen();
@@ -314,7 +324,7 @@ export class FigureElement extends Base {
     if (this.#phase !== "waiting") return;
     this.#phase = "starting";
     try {
-      await Promise.all([this.#kind.load(), ready()]);
+      await Promise.all([this.#kind.load(), ready(), this.#loadLink()]);
       this.#arrive();
     } catch (error) {
       // It may have been started at once meanwhile.
@@ -376,6 +386,7 @@ export class FigureElement extends Base {
   // `cursorOnly`: nothing but the cursor has moved, so the page need not be asked for its colours again.
   #update(cursorOnly = false): void {
     this.#attributesChanged(this.#attributeObserver.takeRecords());
+    this.#readLink();
     this.#stale = false;
     this.#updating = true;
     if (!cursorOnly || !this.#theme) this.#applyTheme();
@@ -518,8 +529,48 @@ export class FigureElement extends Base {
       this.#final = this.#cursorOnly = false;
       this.#update(only);
       this.#tell("input");
-      if (told) this.#tell("change");
+      if (!told) return;
+      this.#permalink?.keep();
+      this.#tell("change");
     });
+  }
+
+  // ---------------------------------------------------------------- what is kept
+
+  // The values that were set, by attribute or otherwise.
+  #setValues(values: Values): [string, Value][] {
+    return Object.keys(values).flatMap((name): [string, Value][] => {
+      const value = this.#own.get(name) ?? this.getAttribute(attributeName(name));
+      return value === null ? [] : [[name, value]];
+    });
+  }
+
+  get #linkKey(): string | undefined {
+    const given = this.getAttribute("permalink");
+    return given === null ? undefined : given || this.id || this.#kind.figureName;
+  }
+
+  async #loadLink(): Promise<void> {
+    if (this.#linkKey === undefined || this.#permalink) return;
+    try {
+      const { Permalink } = await import("./permalink.js");
+      const own = (): [string, Value][] => this.#setValues(this.value).filter(([name]) => this.#own.has(name));
+      this.#permalink ??= new Permalink(() => this.#linkKey, own);
+      this.#parts.code.before(this.#permalink.button);
+      this.#schedule();
+    } catch {
+      // The figure does without.
+    }
+  }
+
+  #readLink(): void {
+    if (!this.isConnected) return;
+    void this.#loadLink();
+    const given = (name: string): unknown => this.#own.get(name) ?? this.getAttribute(attributeName(name));
+    for (const [name, value] of this.#permalink?.read(this.#figure, given) ?? []) {
+      this.#own.set(name, value);
+      this.#reflect(name, value);
+    }
   }
 
   // ---------------------------------------------------------------- the cursor
@@ -649,6 +700,25 @@ export class FigureElement extends Base {
       const array = this.#state && this.#figure.array?.(this.#state);
       if (array) this.#save(toNpyBytes(array) as Uint8Array<ArrayBuffer>, "application/octet-stream", "npy");
     });
+    // Written out here, so that modules, which have no such text, leave all of it behind.
+    if (typeof POSENC_CLASSIC !== "undefined" && POSENC_CLASSIC && typeof POSENC_SOURCE === "function") {
+      const source = String(POSENC_SOURCE);
+      const page = action("page", "Save a page of its own, which works without a network");
+      this.#parts.code.before(page);
+      page.addEventListener("click", () => {
+        const state = this.#state;
+        if (!state) return;
+        const { name, title, caption } = this.#figure;
+        const lang = this.closest<HTMLElement>("[lang]")?.lang || "en";
+        const words = { name, lang, title: title(state), caption: caption(state) };
+        try {
+          const values = this.#setValues(state.values);
+          this.#save(standAlonePage({ ...words, values, data: this.#rich, source }), "text/html", "html");
+        } catch (error) {
+          this.#parts.live.textContent = error instanceof Error ? error.message : String(error);
+        }
+      });
+    }
     this.#parts.code.addEventListener("click", () => {
       const open = this.#parts.codePanel.hidden;
       this.#parts.codePanel.hidden = !open;
@@ -950,9 +1020,11 @@ function watchPixelRatio(changed: () => void): () => void {
 
 type Parts = ReturnType<typeof makeParts>;
 
+function action(textContent: string, title: string, attributes: Record<string, string> = {}): HTMLButtonElement {
+  return make("button", { type: "button", textContent }, { title, part: "action", ...attributes });
+}
+
 function makeParts() {
-  const action = (textContent: string, label: string, attributes: Record<string, string> = {}): HTMLButtonElement =>
-    make("button", { type: "button", textContent }, { title: label, part: "action", ...attributes });
   const title = make("div", { class: "title", id: "title" }, { part: "title" });
   const tablist = make("div", { hidden: true }, { role: "tablist", part: "tabs" });
   const canvas = make("canvas", {}, { part: "canvas", "aria-hidden": "true" });

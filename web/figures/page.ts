@@ -1,11 +1,11 @@
 // A figure on paper: rule, title, drawing, read-out and caption on one surface, for pictures that leave the page.
+import { cutWord } from "./cut-word.js";
 import type { Figure, Reading, State } from "./figure.js";
 import { brokenLines } from "./marks.js";
 import { RecordingBackEnd } from "./recording.js";
 import { Surface, type BackEnd, type Run } from "./surface.js";
 import { SvgBackEnd } from "./svg.js";
 import type { Theme } from "./theme.js";
-import { cutWord } from "./token-matrix.js";
 
 /** Pixels of paper round a page. */
 export const pageMargin = 20;

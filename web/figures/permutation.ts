@@ -14,6 +14,7 @@ import {
   type Tensor,
 } from "../src/core.js";
 import type { ColourScale } from "./colour.js";
+import { cutWord } from "./cut-word.js";
 import {
   choice,
   cursorField,
@@ -42,7 +43,6 @@ import {
   type Size,
 } from "./sized-schemes.js";
 import { estimateWidth, type Box, type Surface } from "./surface.js";
-import { cutWord } from "./token-matrix.js";
 
 interface Sentence {
   words: readonly string[];

@@ -3,6 +3,7 @@
 // figure, at
 // every place and on every machine.
 import { randomNormal } from "../src/core.js";
+import { charactersOf } from "./cut-word.js";
 
 /** The most tokens that figures take of a sentence, unless they say more. */
 export const mostTokens = 256;
@@ -70,12 +71,6 @@ const numbers = ["no", "one", "two", "three", "four", "five", "six", "seven", "e
 /** Small counts in words, as a book writes them: "three", "12". */
 export function spelled(value: number): string {
   return numbers[value] ?? String(value);
-}
-
-/** What a reader takes for the characters of a word: an emoji of several parts is one. */
-export function charactersOf(word: string): string[] {
-  if (typeof Intl === "undefined" || !("Segmenter" in Intl)) return Array.from(word);
-  return Array.from(new Intl.Segmenter(undefined, { granularity: "grapheme" }).segment(word), (part) => part.segment);
 }
 
 /** A word for a line of text: a very long one ends in an ellipsis. */

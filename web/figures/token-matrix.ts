@@ -2,9 +2,11 @@
 // words at its sides cut, turned and thinned as they must.
 import type { ColourScale } from "./colour.js";
 import { book } from "./format.js";
+import { cutWord } from "./cut-word.js";
 import { inkOn, labelSize } from "./marks.js";
-import { charactersOf } from "./sentence.js";
 import { estimateWidth, type Box, type Ink, type Part, type Surface } from "./surface.js";
+
+export { cutWord } from "./cut-word.js";
 
 export interface TokenMatrix {
   /** Row-major; NaN is a masked cell. */
@@ -67,20 +69,6 @@ export function tokenLayout(
   if (turn === -50) side = Math.min(side, (room - left - Math.max(0, 0.64 * label - 0.5 * side)) / across);
   side = Math.min(side, (most - top) / down);
   return { side, left, top, turn, width: left + side * across, height: top + side * down };
-}
-
-/**
- * A word of at most `width` pixels, with an ellipsis where it was cut. Measured bold unless told otherwise: words turn
- * bold under the cursor and must not grow out of their room, nor be cut elsewhere.
- */
-export function cutWord(surface: Surface, word: string, width: number, size = labelSize, bold = true): string {
-  if (surface.textWidth(word, { size, bold }) <= width) return word;
-  const characters = charactersOf(word);
-  for (let kept = characters.length - 1; kept > 0; kept--) {
-    const short = `${characters.slice(0, kept).join("")}\u2026`;
-    if (surface.textWidth(short, { size, bold }) <= width) return short;
-  }
-  return "\u2026";
 }
 
 // Which of `total` labels stand, `gap` pixels apart or more: the cursor's always, then every n-th that is not too near.
