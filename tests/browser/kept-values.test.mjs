@@ -236,11 +236,13 @@ describe("a notebook's widget", () => {
     // Another figure, one that there is not, and the end.
     const ends = await page.evaluate(async () => {
       const cell = document.querySelector("#cell");
-      window.model.traits.value = {};
+      // What does not fit is told, and changes nothing.
+      window.model.change("value", { headz: 3 });
+      const wrong = cell.lastElementChild.textContent;
       window.model.change("data", null);
       window.model.change("figure", "embed");
       await cell.firstElementChild.drawn;
-      const names = [cell.firstElementChild.localName];
+      const names = [wrong, cell.firstElementChild.localName];
       window.model.change("figure", "nothing");
       names.push(cell.textContent);
       window.model.change("figure", "relate");
@@ -248,9 +250,10 @@ describe("a notebook's widget", () => {
       window.stop();
       return [...names, cell.childElementCount, window.model.count()];
     });
-    expect(ends[0]).toBe("posenc-embed");
-    expect(ends[1]).toContain("There is no figure \u201cnothing\u201d; figure is one of embed,");
-    expect(ends.slice(2)).toEqual([0, 0]);
+    expect(ends[0]).toContain("headz");
+    expect(ends[1]).toBe("posenc-embed");
+    expect(ends[2]).toContain("There is no figure \u201cnothing\u201d; figure is one of embed,");
+    expect(ends.slice(3)).toEqual([0, 0]);
     expect(opened.faults).toEqual([]);
     await opened.close();
   });

@@ -35,7 +35,8 @@ const typed = { float32: Float32Array, float64: Float64Array, int32: Int32Array 
 export function render({ model, el }: WidgetView): () => void {
   let element: FigureElement | undefined;
 
-  const show = (): void => {
+  // `anew`: of another figure than before, whose values need not be this one's.
+  const show = (anew: boolean): void => {
     const given = model.get("figure");
     const name = typeof given === "string" && given !== "" ? given : "embed";
     const source = Object.hasOwn(figureFiles, name) ? figureFiles[name as keyof typeof figureFiles] : undefined;
@@ -50,8 +51,7 @@ export function render({ model, el }: WidgetView): () => void {
     element = made;
     made.setAttribute("loading", "eager");
     // Before anything is read, which would bring the figure to life without it.
-    const values = model.get("value");
-    if (typeof values === "object" && values !== null) made.value = values as Values;
+    setValue(anew);
     made.addEventListener("posenc-ready", tell);
     made.addEventListener("change", tell);
     made.addEventListener("input", () => {
@@ -59,7 +59,21 @@ export function render({ model, el }: WidgetView): () => void {
     });
     follow("theme");
     follow("data");
-    el.replaceChildren(made);
+    el.replaceChildren(made, told);
+  };
+
+  // What is wrong with a value is told below the figure, which stays as it was.
+  const told = document.createElement("div");
+  told.setAttribute("role", "status");
+  const setValue = (anew = false): void => {
+    const given = model.get("value");
+    told.textContent = "";
+    if (!element || typeof given !== "object" || given === null) return;
+    try {
+      element.value = given as Values;
+    } catch (error) {
+      if (!anew) told.textContent = error instanceof Error ? error.message : String(error);
+    }
   };
 
   const tell = (): void => {
@@ -78,7 +92,7 @@ export function render({ model, el }: WidgetView): () => void {
       else element.removeAttribute("theme");
     } else if (trait === "value") {
       if (typeof given !== "object" || given === null || sameValues(given, plain(element.value))) return;
-      element.value = given as Values;
+      setValue();
     } else {
       const own = element;
       // Schemes are checked by the core.
@@ -93,12 +107,14 @@ export function render({ model, el }: WidgetView): () => void {
     model.on(`change:${trait}`, hear);
     return [`change:${trait}`, hear] as const;
   });
-  model.on("change:figure", show);
-  show();
+  const another = (): void => show(true);
+  model.on("change:figure", another);
+  show(false);
   return () => {
-    model.off("change:figure", show);
+    model.off("change:figure", another);
     for (const [event, hear] of heard) model.off(event, hear);
     element?.remove();
+    told.remove();
     element = undefined;
   };
 }
