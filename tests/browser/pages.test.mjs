@@ -271,7 +271,73 @@ describe("the playground", () => {
   });
 });
 
+describe("the chapter", () => {
+  it("has every figure in its place, and a question after each of its parts", async () => {
+    const { page, close } = await open(browser, `${server.address}index.html`);
+    const { figures, known, parts } = await page.evaluate(() => ({
+      figures: [...document.querySelectorAll("main .wide")].map((one) => one.localName),
+      known: posenc.figures.map(({ name }) => `posenc-${name}`),
+      parts: [...document.querySelectorAll("main > section")].map((part) => [
+        part.id,
+        [...part.querySelectorAll("[data-question]")].map((one) => one.dataset.question),
+      ]),
+    }));
+    expect(figures.length).toBe(18);
+    expect(new Set(figures)).toEqual(new Set(known));
+    // The last two parts say what is not so, and where to read on.
+    const asking = parts.slice(0, -2);
+    for (const [id, asked] of asking) expect(asked.length, id).toBeGreaterThan(0);
+    expect(asking.flatMap(([, asked]) => asked).length).toBe(10);
+    await close();
+  });
+});
+
 describe("the questions of the chapter", () => {
+  // One right answer each; tests/web/site/questions.test.ts has more, and wrong ones.
+  const kAnswers = {
+    order: { scheme: "none", causal: true },
+    stripes: { dimension: 23 },
+    clocks: { context: 5000 },
+    shift: { offset: 44 },
+    origin: { dim: 512 },
+    tables: { positions: 8 },
+    turning: { m: 20, n: 16 },
+    pairs: { head: 3 },
+    longer: { scaling: "linear" },
+    further: { recipe: "table" },
+  };
+
+  it("are open as the page stands, and answered by setting their figures", async () => {
+    const { page, close, faults } = await open(browser, `${server.address}index.html`);
+    await drawAll(page);
+    const answers = await page.evaluate(async (given) => {
+      const asides = [...document.querySelectorAll("[data-question]")];
+      const answered = [];
+      for (const aside of asides) {
+        const name = aside.dataset.question;
+        const figure = document.querySelector(aside.querySelector("a").hash);
+        const verdict = aside.querySelector("[role=status]");
+        const change = async (value) => {
+          verdict.textContent = "";
+          figure.value = value;
+          await figure.drawn;
+          figure.dispatchEvent(new Event("change", { bubbles: true }));
+          while (verdict.textContent === "") await new Promise((done) => setTimeout(done, 20));
+          return verdict.textContent;
+        };
+        answered.push([name, await change({}), await change(given[name])]);
+      }
+      return answered;
+    }, kAnswers);
+    expect(answers.map(([name]) => name).sort()).toEqual(Object.keys(kAnswers).sort());
+    for (const [name, before, after] of answers) {
+      expect(before, name).toMatch(/^Not yet\. ./);
+      expect(after, name).toMatch(/^Right\. ./);
+    }
+    expect(faults).toEqual([]);
+    await close();
+  });
+
   it("follow their figures, by keyboard too", async () => {
     const { page, close, faults } = await open(browser, `${server.address}index.html`);
     const asked = await page.locator("[data-question]").evaluateAll((list) => list.map((one) => one.dataset.question));

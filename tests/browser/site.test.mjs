@@ -32,6 +32,8 @@ const kFigures = [
   "posenc-config",
   "posenc-precision",
   "posenc-compare",
+  "posenc-projection",
+  "posenc-grid",
 ];
 
 describe.each([

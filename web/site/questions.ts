@@ -131,6 +131,23 @@ export const questions: readonly Question[] = [
     },
   },
   {
+    name: "tables",
+    figure: "fig-projection",
+    text:
+      "The two components that are drawn hold three tenths of the variance of the sinusoidal table. Keep its 64 " +
+      "dimensions, and let the two hold more than six tenths.",
+    holds: ({ scheme, dim, base, positions, horizontal, vertical }, api, write) => {
+      if (scheme !== "sinusoidal" || dim !== 64) return missing("This asks for the sinusoidal scheme with 64 dimensions.");
+      const [across, up] = [Number(horizontal), Number(vertical)];
+      const table = api.encode(api.sinusoidal({ dim, base: Number(base) }), Number(positions));
+      const { explained, total } = api.pca(table, { components: Math.min(dim, Math.max(across, up)) });
+      const both = across === up ? explained.at(across - 1) : explained.at(across - 1) + explained.at(up - 1);
+      const told = `Components ${write.whole(across)} and ${write.whole(up)} hold ${write.fixed(both / total, 2)}`;
+      if (both / total > 0.6) return right(`${told}: so short a stretch of the curve is nearly flat.`);
+      return missing(`${told} of the variance. Every turn that a pair completes asks for two directions of its own.`);
+    },
+  },
+  {
     name: "turning",
     figure: "fig-rotate",
     text:

@@ -24,6 +24,7 @@ const beyond = (base: number): number =>
     const swept = (steps: number, of: number): number => Math.min(1, (steps * of ** (-i / 32)) / (2 * Math.PI));
     return swept(2047, base) - swept(511, 10000);
   }).filter((share) => share > 0.01).length;
+const projection = { scheme: "sinusoidal", dim: 64, base: 10000, positions: 128, horizontal: 1, vertical: 2 };
 const rotate = { scheme: "rope", dim: 8, base: 10000, m: 20, n: 16 };
 const bias = { scheme: "alibi", heads: 8, head: 3 };
 
@@ -112,6 +113,22 @@ const answers: Readonly<Record<string, Answers>> = {
       [{ ...extrapolation, scaling: "none" }, /16 of 32 pairs .* 0\.74/],
       [{ ...extrapolation, scaling: "ntk" }, new RegExp(`^${beyond(10000 * 4 ** (64 / 62))} of 32 pairs`)],
       [{ ...extrapolation, factor: 8, scaling: "linear" }, /four times/],
+    ],
+  },
+  // Few positions are a short piece of a smooth curve; no base makes 128 of them one.
+  tables: {
+    right: [
+      { ...projection, positions: 8 },
+      { ...projection, positions: 12 },
+      { ...projection, positions: 8, horizontal: 2, vertical: 1 },
+    ],
+    wrong: [
+      [projection, /1 and 2 hold 0\.30 of/],
+      [{ ...projection, positions: 64 }, /directions of its own/],
+      [{ ...projection, base: 1e6 }, /directions of its own/],
+      [{ ...projection, positions: 8, horizontal: 3, vertical: 4 }, /3 and 4 hold 0\.0/],
+      [{ ...projection, positions: 8, horizontal: 2, vertical: 2 }, /2 and 2/],
+      [{ ...projection, dim: 4 }, /64/],
     ],
   },
   origin: {
