@@ -449,7 +449,7 @@ interface LanesLayout {
 
 function lanesLayout(width: number): LanesLayout {
   const narrow = width < 500;
-  const left = 44;
+  const left = 50;
   const plot = width - left - (narrow ? 6 : 16);
   const body = narrow ? 48 : 56;
   const tops = [0, 1, 2, 3, 4].map((k) => 46 + k * (body + 34));
@@ -484,7 +484,7 @@ function drawLanes(surface: Surface, { model, column }: Drawn): void {
     [4, kernel.after.data, kernel.before.data],
   ];
   for (const [k, values, before] of lines) {
-    drawLine(surface, box(k), (n) => x(n * step), values, before, at, !surface.narrow);
+    drawLine(surface, box(k), (n) => x(n * step), values, before, at);
   }
   names.forEach(([name, beyond], k) => {
     const y = (tops[k] as number) - 11;
@@ -512,10 +512,15 @@ function drawLanes(surface: Surface, { model, column }: Drawn): void {
   surface.text(middle, foot + 14, label, { ink: "ink", align: "middle", bold: true, size: labelSize });
   const clear = surface.textWidth(label, { size: labelSize, bold: true }) / 2 + 24;
   for (const tick of valueTicks(0, length - 1, surface.narrow ? 4 : 8)) {
-    if (Math.abs(x(tick) - middle) < clear) continue;
-    surface.text(x(tick), foot + 14, book(tick), { align: "middle", size: labelSize });
+    if (Math.abs(x(tick) - middle) >= clear) drawTick(surface, x(tick), foot + 14, tick);
   }
   surface.region({ x: left, y: 0, width: plot, height: foot }, (u) => ({ column: Math.floor(u * length) }));
+}
+
+// Under its place, or as near as the edge allows.
+function drawTick(surface: Surface, x: number, y: number, value: number): void {
+  const half = surface.textWidth(book(value), { size: labelSize }) / 2;
+  surface.text(Math.min(x, surface.width - half - 1), y, book(value), { align: "middle", size: labelSize });
 }
 
 // A curve with the ends of its scale at the left, and what it was before a rule beneath it.
@@ -526,7 +531,6 @@ function drawLine(
   values: ArrayLike<number>,
   before: ArrayLike<number> | undefined,
   cursor: number | undefined,
-  ticks: boolean,
 ): void {
   let [low, high] = [0, 0];
   for (const line of [values, before ?? []]) {
@@ -540,10 +544,9 @@ function drawLine(
   surface.path([box.x, y(0), box.x + box.width, y(0)], { stroke: "faint" });
   const ends = [low, high].filter((value) => value !== 0);
   for (const value of ends) {
-    surface.text(box.x - 6, y(value) + (value === high ? 4 : -4), book(value, { significant: ticks ? 3 : 2 }), {
-      align: "end",
-      size: 11,
-    });
+    const far = Math.abs(value) >= 1;
+    const written = Number.isInteger(value) ? book(value) : book(value, far ? { significant: 3 } : { decimals: 2 });
+    surface.text(box.x - 6, y(value) + (value === high ? 4 : -4), written, { align: "end", size: 11 });
   }
   const clear = ends.every((value) => Math.abs(y(0) - y(value)) > 18);
   if (clear) surface.text(box.x - 6, y(0), "0", { align: "end", size: 11 });
@@ -614,14 +617,14 @@ const ruleHeight = 20;
 
 function rulesLayout({ rules }: Model, width: number): RulesLayout {
   const narrow = width < 500;
-  const left = narrow ? 92 : 108;
+  const left = narrow ? 104 : 112;
   const tall = rules.length * ruleHeight;
   const wide = narrow ? width - left - 4 : (width - left - 34) / 2;
   const first = { x: left, y: 24, width: wide, height: tall };
   const below = 24 + tall + 62;
   const second = narrow ? { ...first, y: below + 24 } : { ...first, x: left + wide + 30 };
   const top = second.y + tall + 62 + 30;
-  const panel = { x: 44, y: top, width: width - 44 - (narrow ? 6 : 16), height: narrow ? 110 : 130 };
+  const panel = { x: 50, y: top, width: width - 50 - (narrow ? 6 : 16), height: narrow ? 110 : 130 };
   return { maps: [first, second], panel, height: top + panel.height + 26 };
 }
 
@@ -668,13 +671,13 @@ function drawRules(surface: Surface, { model, row, column }: Drawn): void {
   if (length > trained) {
     surface.rect(edge, panel.y, panel.x + panel.width - edge, panel.height, { fill: "faint", alpha: 0.3 });
   }
-  drawLine(surface, panel, (n) => x(n * step), kernel.after.data, kernel.before.data, undefined, true);
+  drawLine(surface, panel, (n) => x(n * step), kernel.after.data, kernel.before.data, undefined);
   surface.path([edge, panel.y, edge, panel.y + panel.height], { stroke: "accent" });
   const heading = `score by distance, ${(rules[row] as Rule).name}; in grey, as it was`;
   const [line = ""] = brokenLines(surface, heading, surface.width - panel.x);
   surface.text(panel.x, panel.y - 14, line, { ink: "cool", size: labelSize });
   for (const tick of valueTicks(0, length - 1, surface.narrow ? 4 : 8)) {
-    surface.text(x(tick), panel.y + panel.height + 14, book(tick), { align: "middle", size: labelSize });
+    drawTick(surface, x(tick), panel.y + panel.height + 14, tick);
   }
 }
 

@@ -245,11 +245,13 @@ function drawSide(surface: Surface, { model, row, column }: Drawn, side: Side, b
   for (const i of indexTicks(rows, map.height, 30)) {
     const place = (i + 0.5) * cell;
     if (Math.abs(i - row) * cell > 15) surface.text(map.x - 8, map.y + place, String(i), { align: "end" });
-    if (Math.abs(i - column) * cell > 22) surface.text(map.x + place, map.y - 10, String(i), { align: "middle" });
+    if (Math.abs(i - column) * cell > 24) surface.text(map.x + place, map.y - 10, String(i), { align: "middle" });
   }
   if (here) {
     surface.text(map.x - 8, map.y + (row + 0.5) * cell, String(row), { align: "end", ink: "accent" });
-    surface.text(map.x + (column + 0.5) * cell, map.y - 10, String(column), { align: "middle", ink: "ink" });
+    const half = surface.textWidth(String(column)) / 2;
+    const x = Math.min(map.x + (column + 0.5) * cell, surface.width - half - 1);
+    surface.text(x, map.y - 10, String(column), { align: "middle", ink: "ink" });
     drawCursor(surface, side, map, row, column);
   }
   legend(surface, scale, block.legend.x, map.y + map.height + 16, block.legend.length, false);
