@@ -132,7 +132,7 @@ export const extrapolation = defineFigure<Model>({
     const place = schemes ? "row" : "none";
     const ends = past.map((value) => ({ value, label: pastNames[value] as string }));
     return [
-      range("trained", "trained positions", 512, 64, 8192, { integer: true, log: true, least: 2, most: 131072 }),
+      range("trained", "trained", 512, 64, 8192, { integer: true, log: true, least: 2, most: 131072 }),
       range("factor", "times as many", 4, 1, 32, { log: true, most: 64, format: (value) => `\u00d7 ${short(value)}` }),
       range("dim", "dimensions", 64, 4, 128, { integer: true, step: 2, least: 2, most: 512 }),
       range("base", "base", 10000, 100, 1e6, { log: true, least: null, most: null, format: (value) => book(value) }),

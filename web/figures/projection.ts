@@ -13,7 +13,7 @@ import {
   type Values,
 } from "./figure.js";
 import { book, count, lowered } from "./format.js";
-import { inkOf, labelSize, legend } from "./marks.js";
+import { inkOf, labelSize } from "./marks.js";
 import { shortened } from "./sentence.js";
 import type { Box, Surface } from "./surface.js";
 import { tableFiles } from "./table-file.js";
@@ -68,10 +68,16 @@ export const projection = defineFigure<Model>({
   fields: (values) => {
     const map = values.view === "tsne";
     const whole = { integer: true } as const;
+    const axis = {
+      ...whole,
+      most: mostComponents,
+      place: map ? "none" : "row",
+      format: (value: number) => `component ${value}`,
+    } as const;
     return [
       ...tableFields(values, 128, "learned"),
-      range("horizontal", "component across", 1, 1, 8, { ...whole, most: mostComponents, place: map ? "none" : "row" }),
-      range("vertical", "component upwards", 2, 1, 8, { ...whole, most: mostComponents, place: map ? "none" : "row" }),
+      range("horizontal", "across", 1, 1, 8, axis),
+      range("vertical", "upwards", 2, 1, 8, axis),
       range("perplexity", "perplexity", 15, 2, 50, { least: 1, most: 200, place: map ? "row" : "none" }),
       range("iterations", "steps", 500, 50, 1000, { ...whole, least: 1, most: 2000, place: map ? "more" : "none" }),
       range("mapSeed", "seed of the map", 0, 0, 99, { ...whole, most: 2 ** 32, place: map ? "more" : "none" }),
@@ -105,10 +111,7 @@ export const projection = defineFigure<Model>({
   draw: (surface, state) => {
     const { panels, legend: place } = layoutOf(state.model, surface.width);
     state.model.sides.forEach((side, k) => drawSide(surface, state, side, panels[k] as Panel));
-    const scale = colours(state.model.rows);
-    surface.text(place.x, place.y + 4, "position", { size: labelSize });
-    const room = surface.textWidth("position", { size: labelSize }) + 10;
-    legend(surface, scale, place.x + room, place.y, place.length, false);
+    drawLegend(surface, state.model.rows, place);
   },
 
   title: ({ model, view }) => {
@@ -216,8 +219,10 @@ function toNext({ table, rows }: Side, position: number): string {
   return book(two.at(0, 1), { significant: 3 });
 }
 
+// Without the end of the map that is near the paper: thin lines have to stand out from it.
 function colours(rows: number): ColourScale {
-  return { kind: "amount", min: 0, max: Math.max(1, rows - 1) };
+  const last = Math.max(1, rows - 1);
+  return { kind: "amount", min: -last / 4, max: last };
 }
 
 // ---------------------------------------------------------------- where things are
@@ -256,11 +261,20 @@ function layoutOf({ sides, map }: Model, width: number): {
     top = bars && !beside ? bars.y + bars.height + 34 : below + 14;
     return { heading: y + 8, plot, bars };
   });
-  const length = Math.min(180, width - 100);
-  return { panels, legend: { x: 20, y: top, length }, height: top + 28 };
+  const length = Math.min(180, width - 140);
+  return { panels, legend: { x: 20, y: top + 4, length }, height: top + 18 };
 }
 
 // ---------------------------------------------------------------- drawing
+
+function drawLegend(surface: Surface, rows: number, { x, y, length }: { x: number; y: number; length: number }): void {
+  surface.text(x, y + 4, "position 0", { size: 11 });
+  const left = x + surface.textWidth("position 0", { size: 11 }) + 8;
+  const values = Float64Array.from({ length: 128 }, (_, k) => (k * (rows - 1)) / 127);
+  const map = { values, rows: 1, columns: values.length, scale: colours(rows) };
+  surface.heatMap({ x: left, y, width: length, height: 7 }, map);
+  surface.text(left + length + 8, y + 4, book(rows - 1), { size: 11 });
+}
 
 function drawSide(surface: Surface, { model, column, view }: Drawn, side: Side, panel: Panel): void {
   const { points, rows } = side;
