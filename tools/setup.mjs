@@ -20,6 +20,8 @@ const kPackages = [
   ["libmpfr-dev", () => existsSync("/usr/include/mpfr.h")],
   ["xz-utils", () => found("xz")],
   ["chromium", () => existsSync("/usr/bin/chromium")],
+  // Ubuntu's own Firefox is a snap, which no driver starts as root; FIREFOX names another one.
+  ["firefox-esr", () => existsSync(process.env.FIREFOX ?? "/usr/bin/firefox-esr")],
 ];
 
 function checkNode() {

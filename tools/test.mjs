@@ -1,13 +1,13 @@
 // npm test: sets up, builds everything, runs every test. Ends with a line "N passed, N failed"; the exit code is not
 // zero if a test failed or a part did not run.
-//   node tools/test.mjs [part ...]   only these parts: native scalar asan wasm wasm-scalar types web browser
+//   node tools/test.mjs [part ...]   only these parts: native scalar asan wasm wasm-scalar types web browser firefox
 import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { kPresets, runPreset } from "./native.mjs";
 import { kRoot, run, seconds } from "./process.mjs";
 import { setup } from "./setup.mjs";
 
-const kParts = [...kPresets, "types", "web", "browser"];
+const kParts = [...kPresets, "types", "web", "browser", "firefox"];
 
 const tail = (text, lines = 100) =>
   text
@@ -133,6 +133,7 @@ if (web.length > 0) {
     types: checkTypes,
     web: () => vitest("web", "TypeScript and package"),
     browser: () => vitest("browser", "Chromium"),
+    firefox: () => vitest("firefox", "Firefox"),
   };
   // What was not built is not tested, and counts as failed rather than as absent.
   for (const part of web) {
