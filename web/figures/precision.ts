@@ -124,7 +124,7 @@ export const precision = defineFigure<Model>({
             range("pair", "pair", 1, 0, Math.max(0, Math.floor(dim / 2) - 1), { integer: true, clamp: true }),
           ]
         : [
-            range("decades", "up to", 9, 3, 15, { integer: true, least: 2, format: (v) => book(10 ** v) }),
+            range("decades", "up to", 9, 3, 15, { integer: true, least: 2, format: powerOfTen }),
             range("tolerance", "tolerance", 0.001, 1e-6, 0.5, {
               log: true,
               least: 1e-15,
