@@ -4,6 +4,7 @@
 
 #include "analysis/finite.h"
 #include "analysis/symmetric_eigen.h"
+#include "kernels/centred.h"
 #include "kernels/row_gram.h"
 
 namespace posenc {
@@ -21,15 +22,8 @@ Status principal_components(const double* table, std::size_t rows, std::size_t c
   }
   if (Status status = check_finite(table, rows * columns, kSubject, "table"); !status.ok()) return status;
 
-  for (std::size_t c = 0; c < columns; ++c) mean[c] = 0;
-  for (std::size_t t = 0; t < rows; ++t) {
-    for (std::size_t c = 0; c < columns; ++c) mean[c] += table[t * columns + c];
-  }
-  for (std::size_t c = 0; c < columns; ++c) mean[c] /= static_cast<double>(rows);
   std::vector<double> centred(rows * columns);
-  for (std::size_t t = 0; t < rows; ++t) {
-    for (std::size_t c = 0; c < columns; ++c) centred[t * columns + c] = table[t * columns + c] - mean[c];
-  }
+  centre_columns(table, rows, columns, mean, centred.data());
 
   std::vector<double> covariance(columns * columns), scratch(gram_scratch(columns));
   gram(centred.data(), columns, rows, 1, columns, covariance.data(), scratch.data());
@@ -55,13 +49,7 @@ Status principal_components(const double* table, std::size_t rows, std::size_t c
     // Rounding may leave a variance of nothing below it.
     if (variances[k] < 0) variances[k] = 0;
   }
-  for (std::size_t t = 0; t < rows; ++t) {
-    for (std::size_t k = 0; k < count; ++k) {
-      double sum = 0;
-      for (std::size_t c = 0; c < columns; ++c) sum += centred[t * columns + c] * components[k * columns + c];
-      scores[t * count + k] = sum;
-    }
-  }
+  project_rows(centred.data(), rows, columns, components, count, scores);
   return ok();
 }
 

@@ -31,25 +31,54 @@ void add(double s, const double* x, std::size_t n, double* y) {
   for (; c < n; ++c) y[c] += s * x[c];
 }
 
-// row -= vi q + qi v, then p += wi row; gives row . w: a row of the rank-two update and its part in the next product.
-double update_row(double* row, std::size_t n, double vi, const double* v, double qi, const double* q, double wi,
-                  const double* w, double* p) {
-  F64x2 sum = splat(0.0);
-  std::size_t c = 0;
-  for (; c + 2 <= n; c += 2) {
-    const F64x2 r = load(row + c) - (splat(vi) * load(q + c) + splat(qi) * load(v + c));
-    simd::store(row + c, r);
-    simd::store(p + c, load(p + c) + splat(wi) * r);
-    sum += r * load(w + c);
+// The last update and the next product, of one reflection each: v, q the update's, w the next.
+struct Turn {
+  const double *v, *q, *w;
+  double* p;
+
+  // Row r of the lower triangle -= v_r q + q_r v, then p += w_r row (off the diagonal), and p_r += row . w.
+  void row(double* a, std::size_t r) const {
+    F64x2 sum = splat(0.0);
+    std::size_t c = 0;
+    for (; c + 2 <= r; c += 2) {
+      const F64x2 x = load(a + c) - (splat(v[r]) * load(q + c) + splat(q[r]) * load(v + c));
+      simd::store(a + c, x);
+      simd::store(p + c, load(p + c) + splat(w[r]) * x);
+      sum += x * load(w + c);
+    }
+    finish(a, r, c, simd::sum(sum));
   }
-  double total = simd::sum(sum);
-  for (; c < n; ++c) {
-    row[c] -= vi * q[c] + qi * v[c];
-    p[c] += wi * row[c];
-    total += row[c] * w[c];
+
+  // Rows r and r + 1, r even: one pass over v, q, w and p for both, with the bits of one after the other.
+  void two_rows(double* a, double* b, std::size_t r) const {
+    const F64x2 va = splat(v[r]), qa = splat(q[r]), wa = splat(w[r]);
+    const F64x2 vb = splat(v[r + 1]), qb = splat(q[r + 1]), wb = splat(w[r + 1]);
+    F64x2 sum_a = splat(0.0), sum_b = sum_a;
+    for (std::size_t c = 0; c < r; c += 2) {
+      const F64x2 vc = load(v + c), qc = load(q + c), wc = load(w + c);
+      const F64x2 x = load(a + c) - (va * qc + qa * vc);
+      const F64x2 y = load(b + c) - (vb * qc + qb * vc);
+      simd::store(a + c, x);
+      simd::store(b + c, y);
+      simd::store(p + c, (load(p + c) + wa * x) + wb * y);
+      sum_a += x * wc;
+      sum_b += y * wc;
+    }
+    finish(a, r, r, simd::sum(sum_a));
+    finish(b, r + 1, r, simd::sum(sum_b));
   }
-  return total;
-}
+
+ private:
+  void finish(double* a, std::size_t r, std::size_t c, double total) const {
+    for (; c < r; ++c) {
+      a[c] -= v[r] * q[c] + q[r] * v[c];
+      p[c] += w[r] * a[c];
+      total += a[c] * w[c];
+    }
+    a[r] -= 2 * (v[r] * q[r]);
+    p[r] += total + a[r] * w[r];
+  }
+};
 
 // x (n) -> v in its place and alpha: (I - factor v v^T) x = (0, ..., 0, alpha). The factor is 0 where x is so already.
 double reflect(double* x, std::size_t n, double& alpha) {
@@ -84,12 +113,10 @@ void tridiagonalise(double* a, std::size_t n, double* diagonal, double* below, d
     if (i == 0) return;
     factor[i] = reflect(row, i, below[i]);
     for (std::size_t c = 0; c < i; ++c) p[c] = 0;
-    for (std::size_t r = 0; r < i; ++r) {
-      double* other = a + r * n;
-      const double w = update_row(other, r, v[r], v, q[r], q, row[r], row, p);
-      other[r] -= 2 * (v[r] * q[r]);
-      p[r] += w + other[r] * row[r];
-    }
+    const Turn turn{v, q, row, p};
+    std::size_t r = 0;
+    for (; r + 2 <= i; r += 2) turn.two_rows(a + r * n, a + (r + 1) * n, r);
+    if (r < i) turn.row(a + r * n, r);
     for (std::size_t c = 0; c < i; ++c) p[c] *= factor[i];
     const double half = 0.5 * factor[i] * dot(p, row, i);
     for (std::size_t c = 0; c < i; ++c) q[c] = p[c] - half * row[c];
