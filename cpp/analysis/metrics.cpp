@@ -1,6 +1,7 @@
 #include "analysis/metrics.h"
 
 #include <cmath>
+#include <limits>
 
 #include "core/positions.h"
 #include "simd/math.h"
@@ -9,17 +10,20 @@ namespace posenc {
 
 namespace {
 
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
 bool is_weight(float w) { return w >= 0 && w - w == 0; }
+bool is_finite(float w) { return w - w == 0; }
 
 Status refuse_weight(const char* subject, float w) {
-  const bool finite = w - w == 0;
-  return refuse(finite ? Code::kOutOfRange : Code::kNotFinite, subject, "weights", "finite numbers of at least 0",
+  return refuse(is_finite(w) ? Code::kOutOfRange : Code::kNotFinite, subject, "weights", "finite numbers of at least 0",
                 to_text(static_cast<double>(w)));
 }
 
 }  // namespace
 
-Status entropy(const float* weights, std::size_t rows, std::size_t keys, double base, double* out) {
+Status entropy(const float* weights, std::size_t rows, std::size_t keys, double base, double* out,
+               bool allow_non_finite) {
   const auto refuse_base = [&](Code code) {
     return refuse(code, "entropy", "base", "a number above 0 other than 1", to_text(base));
   };
@@ -30,18 +34,24 @@ Status entropy(const float* weights, std::size_t rows, std::size_t keys, double 
   for (std::size_t i = 0; i < rows; ++i) {
     const float* row = weights + i * keys;
     double sum = 0;
+    bool lost = false;
     for (std::size_t j = 0; j < keys; ++j) {
-      if (!is_weight(row[j])) return refuse_weight("entropy", row[j]);
+      if (!is_weight(row[j])) {
+        if (!allow_non_finite || is_finite(row[j])) return refuse_weight("entropy", row[j]);
+        lost = true;
+        continue;
+      }
       const double w = row[j];
       if (w > 0) sum += w * simd::log_double(w);
     }
-    out[i] = 0.0 - sum / unit;
+    out[i] = lost ? kNaN : 0.0 - sum / unit;
   }
   return ok();
 }
 
 Status attention_distance(const float* weights, std::size_t batch, std::size_t queries, std::size_t keys,
-                          const double* query_positions, const double* key_positions, double* out) {
+                          const double* query_positions, const double* key_positions, double* out,
+                          bool allow_non_finite) {
   static constexpr char kSubject[] = "attentionDistance";
   Status status = check_positions({query_positions, queries, 1}, kSubject, "queryPositions");
   if (status.ok()) status = check_positions({key_positions, keys, 1}, kSubject, "keyPositions");
@@ -50,12 +60,17 @@ Status attention_distance(const float* weights, std::size_t batch, std::size_t q
     const float* row = weights + n * keys;
     const double i = query_positions[n % queries];
     double sum = 0;
+    bool lost = false;
     for (std::size_t j = 0; j < keys; ++j) {
-      if (!is_weight(row[j])) return refuse_weight("attentionDistance", row[j]);
+      if (!is_weight(row[j])) {
+        if (!allow_non_finite || is_finite(row[j])) return refuse_weight(kSubject, row[j]);
+        lost = true;
+        continue;
+      }
       const double offset = key_positions[j] - i;
       sum += static_cast<double>(row[j]) * (offset < 0 ? -offset : offset);
     }
-    out[n] = sum;
+    out[n] = lost ? kNaN : sum;
   }
   return ok();
 }

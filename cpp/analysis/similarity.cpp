@@ -77,9 +77,30 @@ void fill_distances(const double* table, std::size_t rows, std::size_t columns, 
   }
 }
 
+// The similarities of a table some of whose rows may be lost to NaN and infinities.
+template <class Real>
+Status around_lost_rows(const Real* table, std::size_t rows, std::size_t columns, Metric metric, Real* out) {
+  std::vector<Real> kept(table, table + rows * columns);
+  std::vector<bool> lost(rows, false);
+  for (std::size_t i = 0; i < rows; ++i) {
+    Real* row = kept.data() + i * columns;
+    for (std::size_t c = 0; c < columns; ++c) lost[i] = lost[i] || !(row[c] - row[c] == 0);
+    if (lost[i]) std::fill(row, row + columns, Real{0});
+  }
+  Status status = similarity(kept.data(), rows, columns, metric, out);
+  for (std::size_t i = 0; i < rows && status.ok(); ++i) {
+    for (std::size_t j = 0; j < rows; ++j) {
+      if (lost[i] || lost[j]) out[i * rows + j] = std::numeric_limits<Real>::quiet_NaN();
+    }
+  }
+  return status;
+}
+
 }  // namespace
 
-Status similarity(const double* table, std::size_t rows, std::size_t columns, Metric metric, double* out) {
+Status similarity(const double* table, std::size_t rows, std::size_t columns, Metric metric, double* out,
+                  bool allow_non_finite) {
+  if (allow_non_finite) return around_lost_rows(table, rows, columns, metric, out);
   Status status = check_finite(table, rows * columns, Code::kNotFinite, "finite numbers");
   if (!status.ok()) return status;
   if (metric == Metric::kEuclidean) {
@@ -97,7 +118,9 @@ Status similarity(const double* table, std::size_t rows, std::size_t columns, Me
   return check_finite(out, rows * rows, Code::kOutOfRange, "of numbers whose products float64 holds");
 }
 
-Status similarity(const float* table, std::size_t rows, std::size_t columns, Metric metric, float* out) {
+Status similarity(const float* table, std::size_t rows, std::size_t columns, Metric metric, float* out,
+                  bool allow_non_finite) {
+  if (allow_non_finite) return around_lost_rows(table, rows, columns, metric, out);
   Status status = check_finite(table, rows * columns, Code::kNotFinite, "finite numbers");
   if (!status.ok()) return status;
   std::vector<float> unit, scratch(product_scratch(rows, columns, rows));

@@ -1,7 +1,7 @@
 // Numbers that sum up attention weights, in float64.
 import { printedShape, refuse, verbatim } from "./error.js";
 import { Frame } from "./module.js";
-import { readFinite, readOptions } from "./options.js";
+import { readFinite, readFlag, readOptions } from "./options.js";
 import { type PositionsLike, type Positions, countUp, readPositions } from "./positions.js";
 import { Tensor, type TensorLike, asFloat32, product, readNumbers } from "./tensor.js";
 
@@ -9,6 +9,8 @@ import { Tensor, type TensorLike, asFloat32, product, readNumbers } from "./tens
 export interface EntropyOptions {
   /** The base of the logarithm: `"e"` (default, nats), 2 (bits), or any other number above 0 but 1. */
   readonly base?: "e" | number;
+  /** Lets NaN and Infinity through: a row that holds one has entropy NaN. They are `not-finite` otherwise. */
+  readonly allowNonFinite?: boolean;
 }
 
 /**
@@ -19,7 +21,7 @@ export interface EntropyOptions {
 export function entropy(weights: TensorLike, options?: EntropyOptions): Tensor<"float64"> {
   const subject = "entropy";
   const read = readNumbers(subject, "weights", weights);
-  const given = readOptions(subject, options, ["base"]);
+  const given = readOptions(subject, options, ["base", "allowNonFinite"]);
   const allowed = '"e", or a number above 0 other than 1';
   const base =
     given.base === undefined || given.base === "e"
@@ -35,6 +37,7 @@ export function entropy(weights: TensorLike, options?: EntropyOptions): Tensor<"
     rows,
     keys: read.shape[read.shape.length - 1]!,
     base,
+    allow_non_finite: readFlag(subject, "allowNonFinite", given.allowNonFinite),
     out: result,
   });
   return new Tensor(frame.float64(result, rows), shape, "float64");
@@ -46,6 +49,8 @@ export interface AttentionDistanceOptions {
   readonly positions?: PositionsLike;
   readonly queryPositions?: PositionsLike;
   readonly keyPositions?: PositionsLike;
+  /** Lets NaN and Infinity through: a row that holds one has distance NaN. They are `not-finite` otherwise. */
+  readonly allowNonFinite?: boolean;
 }
 
 /**
@@ -55,7 +60,7 @@ export interface AttentionDistanceOptions {
 export function attentionDistance(weights: TensorLike, options?: AttentionDistanceOptions): Tensor<"float64"> {
   const subject = "attentionDistance";
   const read = readNumbers(subject, "weights", weights);
-  const given = readOptions(subject, options, ["positions", "queryPositions", "keyPositions"]);
+  const given = readOptions(subject, options, ["positions", "queryPositions", "keyPositions", "allowNonFinite"]);
   const rank = read.shape.length;
   if (rank < 2)
     refuse(
@@ -94,6 +99,7 @@ export function attentionDistance(weights: TensorLike, options?: AttentionDistan
     keys,
     query_positions: frame.input(queryPositions.data, "queryPositions", queries),
     key_positions: frame.input(keyPositions.data, "keyPositions", keys),
+    allow_non_finite: readFlag(subject, "allowNonFinite", given.allowNonFinite),
     out: result,
   });
   return new Tensor(frame.float64(result, rows), shape, "float64");

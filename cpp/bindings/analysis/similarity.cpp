@@ -6,9 +6,10 @@ namespace posenc {
 
 Status run(similarity_block& b) {
   const auto metric = static_cast<Metric>(static_cast<int>(b.metric));
+  const bool lax = flag(b.allow_non_finite);
   return flag(b.float64)
-             ? similarity(at<const double>(b.table), count(b.rows), count(b.columns), metric, at<double>(b.out))
-             : similarity(at<const float>(b.table), count(b.rows), count(b.columns), metric, at<float>(b.out));
+             ? similarity(at<const double>(b.table), count(b.rows), count(b.columns), metric, at<double>(b.out), lax)
+             : similarity(at<const float>(b.table), count(b.rows), count(b.columns), metric, at<float>(b.out), lax);
 }
 
 Status run(row_products_block& b) {

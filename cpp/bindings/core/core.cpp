@@ -134,12 +134,14 @@ Status run(random_normal_block& b) {
 }
 
 Status run(entropy_block& b) {
-  return entropy(at<const float>(b.weights), count(b.rows), count(b.keys), b.base, at<double>(b.out));
+  return entropy(at<const float>(b.weights), count(b.rows), count(b.keys), b.base, at<double>(b.out),
+                 flag(b.allow_non_finite));
 }
 
 Status run(attention_distance_block& b) {
   return attention_distance(at<const float>(b.weights), count(b.batch), count(b.queries), count(b.keys),
-                            at<const double>(b.query_positions), at<const double>(b.key_positions), at<double>(b.out));
+                            at<const double>(b.query_positions), at<const double>(b.key_positions), at<double>(b.out),
+                            flag(b.allow_non_finite));
 }
 
 Status run(layout_check_block& b) {

@@ -426,10 +426,18 @@ const kEntries: Record<string, Entry> = {
     },
     missing: ["x", "wq", "wk", "wv", "wo", "heads"],
   },
-  entropy: { args: { weights: [[[0.5, 0.5]], "data"] }, options: { base: [2, "positive"] }, missing: ["weights"] },
+  entropy: {
+    args: { weights: [[[0.5, 0.5]], "data"] },
+    options: { base: [2, "positive"], allowNonFinite: [false, "flag"] },
+    missing: ["weights"],
+  },
   attentionDistance: {
     args: { weights: [[[1]], "data"] },
-    options: { queryPositions: [[0], "positions"], keyPositions: [[0], "positions"] },
+    options: {
+      queryPositions: [[0], "positions"],
+      keyPositions: [[0], "positions"],
+      allowNonFinite: [false, "flag"],
+    },
     missing: ["weights"],
   },
   bilinear: {
@@ -553,6 +561,7 @@ const kEntries: Record<string, Entry> = {
     options: {
       metric: ["cosine", "choice"],
       dtype: ["float32", "choice"],
+      allowNonFinite: [false, "flag"],
       out: [new Float32Array(1), "out"],
     },
     missing: ["table"],
@@ -752,7 +761,10 @@ describe("every function, every argument, every bad value", () => {
   }
 
   it("take allowNonFinite where a NaN can be followed, and say no elsewhere", () => {
-    const taking = ["attention", "attentionGradient", "embed", "multiHeadAttention", "rotate"];
+    const taking = [
+      ...["attention", "attentionDistance", "attentionGradient", "embed", "entropy", "multiHeadAttention", "rotate"],
+      "similarity",
+    ];
     for (const [name, entry] of Object.entries(kEntries)) {
       if (entry.options === undefined) continue; // held above
       const lax = { ...entry, options: { ...entry.options, allowNonFinite: [true, "flag"] } } as Entry;
@@ -761,6 +773,39 @@ describe("every function, every argument, every bad value", () => {
     }
     const moved = posenc.convertLayout([[1, NaN, Infinity, 4]], { from: "interleaved", to: "half" });
     expect(moved.tolist()).toEqual([[1, Infinity, NaN, 4]]);
+  });
+
+  it("measures of rows lose the rows that hold NaN or Infinity, and no other", () => {
+    const clean = randomNormal([6, 5], { seed: 4 });
+    for (const bad of [NaN, Infinity, -Infinity]) {
+      for (const lost of [[2], [0, 5], [0, 1, 2, 3, 4, 5]]) {
+        const data = Float64Array.from(clean.data);
+        lost.forEach((row) => (data[row * 5 + (row % 5)] = bad));
+        const table = tensor(data, [6, 5]);
+        for (const metric of ["dot", "cosine", "euclidean"] as const) {
+          for (const dtype of ["float32", "float64"] as const) {
+            expect(refused(() => posenc.similarity(table, { metric, dtype })).code).toBe("not-finite");
+            const found = posenc.similarity(table, { metric, dtype, allowNonFinite: true });
+            const whole = posenc.similarity(clean, { metric, dtype });
+            found.data.forEach((value, n) => {
+              const named = `${metric} ${dtype} ${Math.floor(n / 6)} ${n % 6}`;
+              const holds = lost.includes(Math.floor(n / 6)) || lost.includes(n % 6);
+              expect(Object.is(value, holds ? NaN : whole.data[n]), named).toBe(true);
+            });
+          }
+        }
+        const weights = tensor(data.map(Math.abs), [6, 5]);
+        const lax = { allowNonFinite: true };
+        for (const measure of [posenc.entropy, posenc.attentionDistance]) {
+          const whole = measure(tensor(clean.data.map(Math.abs), [6, 5]));
+          expect(refused(() => measure(weights)).code).toBe("not-finite");
+          measure(weights, lax).data.forEach((value, row) => {
+            expect(Object.is(value, lost.includes(row) ? NaN : whole.data[row])).toBe(true);
+          });
+          expect(refused(() => measure([[NaN, -1]], lax)).code).toBe("out-of-range");
+        }
+      }
+    }
   });
 
   it("messages name the function called, the limit and the shape given", () => {

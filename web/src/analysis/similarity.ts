@@ -1,6 +1,6 @@
 // How alike the rows of a table are.
 import { analysisFrame } from "../analysis-part.js";
-import { readChoice, readOptions } from "../options.js";
+import { readChoice, readFlag, readOptions } from "../options.js";
 import { Tensor, type TensorLike, allowedSize, asFloat32, float32Tensor, readNumbers, readOut } from "../tensor.js";
 import { readTable } from "./table.js";
 
@@ -12,6 +12,11 @@ export interface SimilarityOptions<D extends "float32" | "float64" = "float32" |
   readonly metric?: "dot" | "cosine" | "euclidean";
   /** Default `"float64"`; `"float32"` computes at the machine's peak and suits tables of thousands of rows. */
   readonly dtype?: D;
+  /**
+   * Lets NaN and Infinity through: a row that holds one has NaN with every row, and the others are as without it. They
+   * are `not-finite` otherwise.
+   */
+  readonly allowNonFinite?: boolean;
   /** Receives the result: an array or tensor of T * T elements of the dtype. */
   readonly out?: Float32Array | Float64Array | Tensor;
 }
@@ -27,7 +32,7 @@ export function similarity(table: TensorLike, options?: SimilarityOptions<"float
 export function similarity(table: TensorLike, options: SimilarityOptions): Tensor<"float32" | "float64">;
 export function similarity(table: TensorLike, options?: SimilarityOptions): Tensor<"float32" | "float64"> {
   const subject = "similarity";
-  const given = readOptions(subject, options, ["metric", "dtype", "out"]);
+  const given = readOptions(subject, options, ["metric", "dtype", "allowNonFinite", "out"]);
   const metric = kMetrics.indexOf(readChoice(subject, "metric", given.metric, kMetrics, "dot"));
   const wide = readChoice(subject, "dtype", given.dtype, ["float32", "float64"], "float64") === "float64";
   const shaped = readNumbers(subject, "table", table);
@@ -47,6 +52,7 @@ export function similarity(table: TensorLike, options?: SimilarityOptions): Tens
     columns,
     metric,
     float64: wide,
+    allow_non_finite: readFlag(subject, "allowNonFinite", given.allowNonFinite),
     out: result,
   });
   return wide
