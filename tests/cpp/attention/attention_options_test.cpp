@@ -487,3 +487,38 @@ TEST_CASE("masks, soft-cap and sinks are checked by name") {
   test.sinks = {0, kNan, 1};
   CHECK(test.run().message() == "attention: sinks must be finite numbers, got NaN");
 }
+
+TEST_CASE("sums of scores and masks that leave float32 are an error, upwards and downwards, where they are seen") {
+  const float large[] = {0, 1e38f, -1e38f, 2.5e38f, -2.5e38f, 3.4e38f, -3.4e38f};
+  for (const std::size_t keys : {1u, 9u, 200u}) {
+    for (const float content : large) {
+      for (const float added : large) {
+        AttentionCase test({1, 1, 1, 3, keys, 1, 2}, 0);
+        test.call.scale = 1;
+        test.q = {0, 1, 0};
+        test.k.assign(keys, 0);
+        test.k.back() = content;
+        test.call.mask.shape[2] = 3, test.call.mask.shape[3] = keys;
+        test.call.mask.shape[0] = test.call.mask.shape[1] = 1;
+        test.mask_added.assign(3 * keys, -kInfinity);
+        for (std::size_t i = 0; i < 3; ++i) test.mask_added[i * keys] = 0;
+        float& entry = test.mask_added[2 * keys - 1];  // of query 1 and the last key
+        entry = added;
+        const float sum = content + added;
+        for (const bool traced : {false, true}) {
+          CAPTURE(keys, content, added, traced);
+          const posenc::Status status = test.run(traced, traced);
+          REQUIRE(status.ok() == (sum - sum == 0));
+          if (!status.ok()) {
+            CHECK(status.code == Code::kOutOfRange);
+            CHECK(status.argument == (std::abs(content) > std::abs(added) ? "q" : "mask"));
+            CHECK(status.given ==
+                  "a score that overflows at head 0, query 1, key " + posenc::to_text(static_cast<double>(keys - 1)));
+          }
+        }
+        entry = -kInfinity;  // hidden, whatever the content
+        CHECK(test.run().ok());
+      }
+    }
+  }
+}
