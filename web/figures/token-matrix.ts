@@ -42,6 +42,18 @@ const longestColumnLabel = 78;
 const numbersFrom = 31;
 const gapsFrom = 10;
 
+// Thousands of words are not measured anew for every place of the cursor.
+const widths = new WeakMap<readonly string[], number>();
+
+function widestOf(words: readonly string[]): number {
+  let widest = widths.get(words);
+  if (widest === undefined) {
+    widest = words.reduce((width, word) => Math.max(width, 1.24 * estimateWidth(word, {})), 0);
+    widths.set(words, widest);
+  }
+  return widest;
+}
+
 /**
  * Sides and margins of a matrix of these words in the room there is, or of a part of it: its margins are those of the
  * whole, so that nothing moves with the part.
@@ -54,11 +66,7 @@ export function tokenLayout(
   part: Part | undefined = undefined,
 ): TokenLayout {
   const [down, across] = [part?.rows ?? rows.length, part?.columns ?? columns.length];
-  const wide = (words: readonly string[], longest: number): number =>
-    Math.min(
-      longest,
-      words.reduce((width, word) => Math.max(width, 1.24 * estimateWidth(word, {})), 0),
-    );
+  const wide = (words: readonly string[], longest: number): number => Math.min(longest, widestOf(words));
   const left = wide(rows, Math.min(longestRowLabel, 0.3 * room)) + 9;
   const widest = wide(columns, Infinity);
   let side = Math.min(largestSide, (room - left - 2) / across);
