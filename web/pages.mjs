@@ -145,7 +145,7 @@ function withFigures(html, { figures }) {
       return [
         `<section id="${name}" data-figure="${name}" aria-labelledby="h-${name}">`,
         `<h2 id="h-${name}"><code>&lt;posenc-${name}&gt;</code></h2>`,
-        `<posenc-${name} class="wide"><p>Drawn where scripts run.</p></posenc-${name}>`,
+        `<posenc-${name} permalink class="wide"><p>Drawn where scripts run.</p></posenc-${name}>`,
         snippet("In a page", "page"),
         snippet("In a frame", "frame"),
         `<p class="tool"><a class="alone" href="embed.html?fig=${name}">${name} alone</a></p>`,

@@ -1,0 +1,47 @@
+// The built pages in Firefox, opened from a disk as by a double-click: every figure draws, and nobody is asked for
+// anything.
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { launchFirefox, openFirefox } from "./firefox.mjs";
+import { fileAddress, kSite } from "./harness.mjs";
+
+let browser;
+beforeAll(async () => {
+  browser = await launchFirefox();
+});
+afterAll(() => browser?.close());
+
+it.each([
+  ["index.html", 18],
+  ["gallery.html", 18],
+  ["playground.html#scheme=sinusoidal", 3],
+  ["embed.html?fig=bias&heads=4", 1],
+])("%s opens from a disk", async (path, least) => {
+  const [file, rest = ""] = path.split(/(?=[?#])/);
+  const { page, faults, close } = await openFirefox(browser, fileAddress(join(kSite, file)) + rest);
+  const asked = [];
+  page.on("request", (request) => asked.push(request.url()));
+  await page.waitForFunction(() => [...document.querySelectorAll("body *")].some((one) => one.shadowRoot));
+  const figures = await page.evaluate(async () => {
+    const list = [...document.querySelectorAll("body *")].filter(({ localName }) => localName.startsWith("posenc-"));
+    const told = [];
+    for (const figure of list) {
+      figure.scrollIntoView();
+      await figure.drawn;
+      const fault = figure.shadowRoot.querySelector(".fault");
+      const { width } = figure.shadowRoot.querySelector("canvas");
+      told.push({ name: figure.localName, fault: fault.hidden ? "" : fault.textContent, drawn: width > 1 });
+    }
+    return told;
+  });
+  expect(figures.length).toBeGreaterThanOrEqual(least);
+  for (const { name, fault, drawn } of figures) {
+    expect(fault, name).toBe("");
+    expect(drawn, name).toBe(true);
+  }
+  // Data are made on the page, or by the browser itself.
+  const elsewhere = asked.filter((address) => !address.startsWith(fileAddress(kSite)) && !address.startsWith("data:"));
+  expect(elsewhere).toEqual([]);
+  expect(faults).toEqual([]);
+  await close();
+});
