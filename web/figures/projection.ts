@@ -72,12 +72,12 @@ export const projection = defineFigure<Model>({
       ...whole,
       most: mostComponents,
       place: map ? "none" : "row",
-      format: (value: number) => `component ${value}`,
+      format: (value: number) => `PC ${value}`,
     } as const;
     return [
       ...tableFields(values, 128, "learned"),
-      range("horizontal", "across", 1, 1, 8, axis),
-      range("vertical", "upwards", 2, 1, 8, axis),
+      range("horizontal", "across", 1, 1, 8, { ...axis, sentence: "The principal component along the horizontal axis." }),
+      range("vertical", "upwards", 2, 1, 8, { ...axis, sentence: "The principal component along the vertical axis." }),
       range("perplexity", "perplexity", 15, 2, 50, { least: 1, most: 200, place: map ? "row" : "none" }),
       range("iterations", "steps", 500, 50, 1000, { ...whole, least: 1, most: 2000, place: map ? "more" : "none" }),
       range("mapSeed", "seed of the map", 0, 0, 99, { ...whole, most: 2 ** 32, place: map ? "more" : "none" }),
