@@ -3,11 +3,13 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
+#include <utility>
 
 #include "attention/buffer.h"
 #include "attention/operands.h"
 #include "attention/places.h"
 #include "kernels/mask_tile.h"
+#include "kernels/one_query.h"
 #include "kernels/scan.h"
 #include "kernels/tile_kernels.h"
 #include "simd/math.h"
@@ -84,6 +86,8 @@ class Run {
   bool local_ = false, keys_differ_by_head_ = false, descending_ = false;
   bool powers_apart_ = false;  // of local rotations the last alone is, and it has powers: queries are turned once
   bool full_ = false;          // the trace wants every cell, masked or not
+  bool alone_ = false;         // one query: keys and values are read where they lie, since packing takes as long
+  Status fault_;
 
   Places places_;
   Buffer<double> axes_block_, group_positions_;
@@ -121,7 +125,10 @@ class Run {
       }
     }
 
-    const double tk = real(call_.keys), d = real(d_), channels = real(channels_);
+    alone_ = call_.queries == 1 && call_.rotate.empty() && call_.relate.empty() && !full_ && operands_.values_finite &&
+             value_scale_ == 1;
+
+    const double tk = real(alone_ ? 0 : call_.keys), d = real(d_), channels = real(channels_);
     const double chunk = real(kChunk), lanes = real(kQueries), tile = real(kBlock * kQueries);
     bool fits = keys_.allocate(real(blocks_)) && groups_.allocate(chunk) && lanes_.allocate(real(kBlock));
     fits = fits && key_panels_.allocate((tk + 4) * d) && value_panels_.allocate(tk * channels);
@@ -181,6 +188,10 @@ class Run {
     return call_.k + (b * call_.kv_heads + kv_head) * call_.keys * d_;
   }
 
+  const float* values_of(std::size_t b, std::size_t kv_head) const {
+    return call_.v + (b * call_.kv_heads + kv_head) * call_.keys * dv_;
+  }
+
   // x (rows, d) -> rotated_ (rows, d); rows <= kBlock, tokens first .. first + rows - 1 of a side.
   Status rotate_rows(const RotateCall& rotation, std::size_t first, std::size_t rows, const float* x) {
     const bool query = rotation.side == Side::kQuery;
@@ -210,6 +221,10 @@ class Run {
     rotation.length = places_.length;
     for (std::size_t n = 0; n < blocks_; ++n) {
       Keys& block = keys_[n];
+      if (alone_) {
+        block.magnitude = operands_.key_magnitude;
+        continue;
+      }
       const float* rows = k + block.first * d_;
       if (!call_.rotate.empty()) {
         rotation.origin = block.origin;
@@ -222,7 +237,8 @@ class Run {
   }
 
   void pack_values_of(std::size_t b, std::size_t kv_head) {
-    const float* v = call_.v + (b * call_.kv_heads + kv_head) * call_.keys * dv_;
+    if (alone_) return;
+    const float* v = values_of(b, kv_head);
     for (std::size_t n = 0; n < blocks_; ++n) {
       const Keys& block = keys_[n];
       pack_values(v + block.first * dv_, dv_, block.count, dv_, value_scale_, block.count,
@@ -328,7 +344,7 @@ class Run {
       for (std::size_t n = 0; n < blocks_; ++n) {
         const Keys& block = keys_[descending_ ? blocks_ - 1 - n : n];
         for (std::size_t g = 0; g < groups; ++g) {
-          if (Status status = visit(groups_[g], block, b, head, kv_head); !status.ok()) return status;
+          if (!visit(groups_[g], block, b, head, kv_head)) return std::move(fault_);
         }
       }
       for (std::size_t g = 0; g < groups; ++g) finish_group(groups_[g], row, head);
@@ -356,8 +372,16 @@ class Run {
     return !(static_cast<double>(group.magnitude) * block.magnitude * real(d_) < kSafe);
   }
 
-  // One block of queries meets one block of keys.
-  Status visit(Group& group, const Keys& block, std::size_t b, std::size_t head, std::size_t kv_head) {
+  // Keeps the first fault.
+  bool passes(Status&& status) {
+    if (status.ok()) return true;
+    fault_ = std::move(status);
+    return false;
+  }
+
+  // One block of queries meets one block of keys. False where fault_ says why not: a Status a tile costs as much as the
+  // checks it reports.
+  bool visit(Group& group, const Keys& block, std::size_t b, std::size_t head, std::size_t kv_head) {
     const std::size_t matrix_row = (b * call_.heads + head) * call_.queries;
     Visibility::Extent extent = places_.visibility.extent(group, block);
     std::uint8_t* lanes = lanes_.get();
@@ -373,7 +397,7 @@ class Run {
     if (call_.mask.given() && (first < last || full_)) extent = meet_mask(group, block, b, head, whole, first, last);
     if (first >= last && !full_) {
       write_unseen(call_.weights, group, block, matrix_row, 0, block.count);
-      return ok();
+      return true;
     }
     first = whole ? 0 : first / 4 * 4;
     last = whole ? block.count : last;
@@ -387,24 +411,30 @@ class Run {
       rotation.length = places_.length;
       rotation.origin = block.origin;
       const Rotate& scheme = *call_.rotate.back();
-      if (Status status = scheme.apply_powers(rotation, group.positions, group.turned, group.q); !status.ok()) {
-        return status;
-      }
+      if (!passes(scheme.apply_powers(rotation, group.positions, group.turned, group.q))) return false;
       group.magnitude = scan_numbers(group.q, d_ * kQueries).magnitude;
     } else if (local_) {
       const std::size_t live = static_cast<std::size_t>(group.live);
       const float* q = call_.q + (matrix_row + group.first) * d_;
-      if (Status status = pack_queries(q, head, block.origin, &group, live); !status.ok()) return status;
+      if (!passes(pack_queries(q, head, block.origin, &group, live))) return false;
     }
-    kTileKernels.score(key_panels_.get() + (block.first + first) * d_, group.q, d_, (rows + 3) / 4, s0);
+    float largest[kLanes], alpha[kLanes];
+    if (alone_) {
+      score_rows(keys_of(b, kv_head) + (block.first + first) * d_, rows, d_, group.q, s0);
+    } else {
+      kTileKernels.score(key_panels_.get() + (block.first + first) * d_, group.q, d_, (rows + 3) / 4, s0, largest);
+    }
     bool checked = may_overflow(group, block);
     if (full_) {
       write(call_.trace.content, group, block, matrix_row, first, last, s);
       write_unrotated(group, block, b, kv_head, matrix_row);
     }
 
-    Tile tile = tile_of(group, head);
-    show_keys(tile, group, block, first, last);
+    Tile tile;
+    if (!call_.bias.empty() || !call_.relate.empty()) {
+      tile = tile_of(group, head);
+      show_keys(tile, group, block, first, last);
+    }
     RelateTile relation;
     if (!call_.relate.empty()) {
       checked = true;
@@ -441,20 +471,19 @@ class Run {
     if (bias != nullptr) write(call_.trace.bias, group, block, matrix_row, first, last, bias);  // traced: first is 0
 
     if (checked && operands_.inputs_finite) {
-      Status status = check_scores(group, block, b, head, extent, first, last, nullptr);
-      if (!status.ok()) return status;
+      if (!passes(check_scores(group, block, b, head, extent, first, last, nullptr))) return false;
     }
+    const bool as_multiplied = !alone_ && bias == nullptr && call_.relate.empty() && !(call_.softcap > 0) &&
+                               extent == Visibility::Extent::kAll && rows % 4 == 0;
     if (call_.softcap > 0) cap_scores(static_cast<float>(call_.softcap), rows, s0);
     write(call_.trace.capped, group, block, matrix_row, first, last, s);
     if (bias != nullptr && operands_.inputs_finite && (checked || !(added_bound < kSafe)) &&
         !sums_are_finite(s0, bias, rows * kQueries)) {
-      Status status = check_scores(group, block, b, head, extent, first, last, bias);
-      if (!status.ok()) return status;
+      if (!passes(check_scores(group, block, b, head, extent, first, last, bias))) return false;
     }
     if (extent != Visibility::Extent::kAll) hide_scores(lanes + first, rows, s0);
 
-    float largest[kLanes], alpha[kLanes];
-    kTileKernels.find_largest(s0, bias, rows, largest);
+    if (!as_multiplied) kTileKernels.find_largest(s0, bias, rows, largest);
     if (full_) {
       write(call_.trace.scores, group, block, matrix_row, first, last, s);
       write_masked(group, block, matrix_row, lanes);
@@ -467,13 +496,17 @@ class Run {
 
     kTileKernels.softmax(s0, rows, largest, group.m, group.l, alpha);
     if (!call_.relate.empty()) accumulate_relations(relation, group, alpha, s);
+    if (alone_) {
+      value_rows(values_of(b, kv_head) + (block.first + first) * dv_, rows, dv_, s0, alpha[0], group.o);
+      return true;
+    }
     const float* values = value_panels_.get() + block.first * channels_ + 4 * first;
     if (operands_.values_finite) {
       kTileKernels.value(values, block.count, s0, rows, channels_ / 4, alpha, group.o);
     } else {
       value_tile_guarded(values, block.count, s0, lanes + first, rows, channels_ / 4, alpha, group.o);
     }
-    return ok();
+    return true;
   }
 
   // s (keys, 8) content -> content + relations; r_ gets the sum of the relations.
@@ -572,7 +605,8 @@ class Run {
     pack_panels(keys_of(b, kv_head) + block.first * d_, d_, block.count, d_, raw_panels_.get());
     // Scaled before the product, as the rotated queries are.
     for (std::size_t i = 0; i < d_ * kQueries; ++i) scaled_[i] = group.raw[i] * scale_;
-    kTileKernels.score(raw_panels_.get(), scaled_.get(), d_, (block.count + 3) / 4, unrotated_.get());
+    float unread[kLanes];
+    kTileKernels.score(raw_panels_.get(), scaled_.get(), d_, (block.count + 3) / 4, unrotated_.get(), unread);
     write(call_.trace.unrotated, group, block, matrix_row, 0, block.count, unrotated_.get());
   }
 

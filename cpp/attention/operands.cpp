@@ -256,7 +256,8 @@ Status check_finite(const AttentionOptions& call, const Inputs& all, Operands& o
                 {"v", all.v, call.kv_heads, call.keys, call.value_width}};
   for (const auto& input : inputs) {
     const Scan scan = input.data.scan(call.batch * input.heads * input.tokens * input.width);
-    operands.value_magnitude = scan.magnitude;  // v comes last
+    operands.key_magnitude = operands.value_magnitude;  // q, k, v: the last two stay
+    operands.value_magnitude = scan.magnitude;
     operands.values_finite = scan.finite;
     if (scan.finite) continue;
     operands.inputs_finite = false;

@@ -79,10 +79,18 @@ void hide_scores(const std::uint8_t* lanes, std::size_t keys, float* s) {
   // lanes (keys) -> s (keys, 8)
   const I32x4 low = low_bits(), high = high_bits();
   const F32x4 hidden = splat(-kInfinity);
-  for (std::size_t j = 0; j < keys; ++j, s += 8) {
-    if (lanes[j] == 0xff) continue;
-    store(s, select(seen_of(lanes[j], low), load(s), hidden));
-    store(s + 4, select(seen_of(lanes[j], high), load(s + 4), hidden));
+  for (std::size_t j = 0; j < keys;) {
+    std::uint64_t eight = 0;
+    if (j + 8 <= keys) std::memcpy(&eight, lanes + j, sizeof eight);
+    if (eight == ~std::uint64_t{0}) {  // most keys before a diagonal
+      j += 8;
+      continue;
+    }
+    if (lanes[j] != 0xff) {
+      store(s + 8 * j, select(seen_of(lanes[j], low), load(s + 8 * j), hidden));
+      store(s + 8 * j + 4, select(seen_of(lanes[j], high), load(s + 8 * j + 4), hidden));
+    }
+    ++j;
   }
 }
 

@@ -1,5 +1,7 @@
 #include "kernels/score_tile.h"
 
+#include <limits>
+
 #include "kernels/register_tile.h"
 #include "simd/f32x4.h"
 
@@ -65,15 +67,19 @@ float pack_lanes(const float* x, std::size_t row_stride, int rows, std::size_t d
   return largest(magnitude);
 }
 
-void score_tile(const float* keys, const float* queries, std::size_t d, std::size_t panels, float* s) {
-  // keys (panels, d, 4)  queries (d, 8) -> s (4 panels, 8)
+void score_tile(const float* keys, const float* queries, std::size_t d, std::size_t panels, float* s, float* most) {
+  // keys (panels, d, 4)  queries (d, 8) -> s (4 panels, 8)  most (8)
+  F32x4 m0 = splat(-std::numeric_limits<float>::infinity()), m1 = m0;
   for (std::size_t p = 0; p < panels; ++p, keys += 4 * d, s += 32) {
     const RegisterTile t = multiply(keys, queries, d);
+    m0 = max(max(max(max(m0, t.a0), t.b0), t.c0), t.d0);
+    m1 = max(max(max(max(m1, t.a1), t.b1), t.c1), t.d1);
     store(s, t.a0), store(s + 4, t.a1);
     store(s + 8, t.b0), store(s + 12, t.b1);
     store(s + 16, t.c0), store(s + 20, t.c1);
     store(s + 24, t.d0), store(s + 28, t.d1);
   }
+  store(most, m0), store(most + 4, m1);
 }
 
 void unpack_lanes(const float* tile, std::size_t n, int rows, float* out, std::size_t row_stride) {

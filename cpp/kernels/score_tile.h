@@ -16,8 +16,10 @@ float pack_panels(const float* x, std::size_t row_stride, std::size_t rows, std:
 // the lanes past it. Returns the largest magnitude written, not counting NaN.
 float pack_lanes(const float* x, std::size_t row_stride, int rows, std::size_t d, float scale, float* lanes);
 
-// keys (panels, d, 4)  queries (d, 8) -> s (4 panels, 8): s_jl = sum_c k_jc q_lc, summed with c rising.
-void score_tile(const float* keys, const float* queries, std::size_t d, std::size_t panels, float* s);
+// keys (panels, d, 4)  queries (d, 8) -> s (4 panels, 8): s_jl = sum_c k_jc q_lc, summed with c rising; and the largest
+// of each lane -> most (8), as add_and_find_largest takes it, while the scores are in registers. Missing rows of the last
+// panel count there too.
+void score_tile(const float* keys, const float* queries, std::size_t d, std::size_t panels, float* s, float* most);
 
 // Lanes to rows: tile (n, 8) -> out (rows, n), row_stride apart; rows is 1 to 8.
 void unpack_lanes(const float* tile, std::size_t n, int rows, float* out, std::size_t row_stride);

@@ -43,6 +43,7 @@ async function measureGroup(group, candidates, rounds, { against } = {}) {
     name,
     ms: times[c].median,
     best: times[c].best,
+    rounds: times[c].rounds,
     gflops: speeds[c],
     peak: peak > 0 && speeds[c] ? speeds[c] / peak : undefined,
     ratio: c === rival || alive[c].peak ? undefined : times[c].median / times[rival].median,
@@ -180,7 +181,7 @@ async function slotGroup({ posenc }, { causal, rounds }) {
   const candidates = [
     { name: "none", run: run({}) },
     { name: "alibi", run: run({ bias: posenc.alibi({ heads }) }) },
-    { name: "t5", run: run({ bias: posenc.t5({ heads, table: posenc.randomNormal([32, heads], { seed: 4 }) }) }) },
+    { name: "t5", run: run({ bias: posenc.t5({ heads, weights: posenc.randomNormal([32, heads], { seed: 4 }) }) }) },
     { name: "dense mask, one for all heads", run: run({ mask: posenc.randomNormal([n, n], { seed: 5 }) }) },
     { name: "dense mask, one a head", run: run({ mask: posenc.randomNormal([heads, n, n], { seed: 5 }) }) },
     { name: "rope", run: run({ rotate: posenc.rope({ dim: d }) }) },
@@ -198,8 +199,7 @@ function loadKernels(bytes) {
   return exports;
 }
 
-async function kernelGroups({ posenc, peers, kernels }, rounds) {
-  const rows = [];
+async function kernelGroups({ posenc, peers, kernels }, rounds, report) {
   const ours = loadKernels(kernels);
   const floats = new Map();
   const array = (slot, size) => {
@@ -239,7 +239,7 @@ async function kernelGroups({ posenc, peers, kernels }, rounds) {
       candidates.push({ name: "tuned loop", run: () => tunedProduct(x, y, n, out), operations });
     }
     candidates.push(...peakCandidates());
-    rows.push(...(await measureGroup(`product ${n} x ${n} x ${n}`, candidates, rounds)));
+    await report(await measureGroup(`product ${n} x ${n} x ${n}`, candidates, rounds));
   }
 
   {
@@ -268,7 +268,7 @@ async function kernelGroups({ posenc, peers, kernels }, rounds) {
     }
     const plain = new Float32Array(n * n);
     candidates.push({ name: "plain loop", run: () => plainSoftmax(x, n, plain) });
-    rows.push(...(await measureGroup(`softmax ${n} x ${n}`, candidates, rounds)));
+    await report(await measureGroup(`softmax ${n} x ${n}`, candidates, rounds));
   }
 
   {
@@ -297,7 +297,7 @@ async function kernelGroups({ posenc, peers, kernels }, rounds) {
           }),
       });
     }
-    rows.push(...(await measureGroup(`cosine similarity of ${n} x ${d}`, candidates, rounds)));
+    await report(await measureGroup(`cosine similarity of ${n} x ${d}`, candidates, rounds));
   }
 
   {
@@ -325,9 +325,8 @@ async function kernelGroups({ posenc, peers, kernels }, rounds) {
       gflops: (2 * operations) / total / 1e6,
       peak: (2 * operations) / total / 1e6 / peak,
     });
-    rows.push(...measured);
+    await report(measured);
   }
-  return rows;
 }
 
 async function tableGroup({ posenc, peers }, { tokens, dim, rounds }) {
@@ -386,9 +385,11 @@ async function ropeGroup({ posenc }, rounds) {
   return measureGroup(`rope on [${heads}, ${tokens}, ${dim}]`, candidates, rounds);
 }
 
-/** All rows; `peers` may be absent. `only`: a kind of groups (attention, slots, kernels, tables, rope). */
-export async function measureBeside(given, { rounds = 15, only = "" } = {}) {
-  const rows = [];
+/**
+ * All rows, each group reported as it is done; `peers` may be absent. `only`: a kind of groups (attention, slots,
+ * kernels, tables, rope); `sizes`: of attention, only these, as "64" or "8x512".
+ */
+export async function measureBeside(given, { rounds = 15, only = "", sizes = [], report = () => undefined } = {}) {
   const wanted = (kind) => only === "" || kind.includes(only);
   if (wanted("attention")) {
     for (const [heads, n] of [
@@ -398,21 +399,21 @@ export async function measureBeside(given, { rounds = 15, only = "" } = {}) {
       [1, 2048],
       [8, 512],
     ]) {
-      for (const causal of [false, true]) rows.push(...(await attentionGroup(given, { heads, n, causal, rounds })));
+      if (sizes.length > 0 && !sizes.includes(heads === 1 ? `${n}` : `${heads}x${n}`)) continue;
+      for (const causal of [false, true]) await report(await attentionGroup(given, { heads, n, causal, rounds }));
     }
   }
   if (wanted("slots")) {
-    for (const causal of [false, true]) rows.push(...(await slotGroup(given, { causal, rounds })));
+    for (const causal of [false, true]) await report(await slotGroup(given, { causal, rounds }));
   }
-  if (wanted("kernels")) rows.push(...(await kernelGroups(given, rounds)));
+  if (wanted("kernels")) await kernelGroups(given, rounds, report);
   if (wanted("tables")) {
     for (const [tokens, dim] of [
       [1024, 512],
       [8192, 1024],
     ]) {
-      rows.push(...(await tableGroup(given, { tokens, dim, rounds })));
+      await report(await tableGroup(given, { tokens, dim, rounds }));
     }
   }
-  if (wanted("rope")) rows.push(...(await ropeGroup(given, rounds)));
-  return rows;
+  if (wanted("rope")) await report(await ropeGroup(given, rounds));
 }

@@ -37,7 +37,7 @@ POSENC_EXPORT("tile") void run_tile(int kernel, float* panels, float* queries, f
   float m[8], l[8], alpha[8], largest[8];
   for (int lane = 0; lane < 8; ++lane) m[lane] = 0, l[lane] = 1, alpha[lane] = 1, largest[lane] = 1;
   for (int n = 0; n < times; ++n) {
-    if (kernel == 0) kTileKernels.score(panels, queries, 64, 32, s);
+    if (kernel == 0) kTileKernels.score(panels, queries, 64, 32, s, largest);
     if (kernel == 1) kTileKernels.find_largest(s, nullptr, 128, largest);
     if (kernel == 2) kTileKernels.softmax(s, 128, largest, m, l, alpha);
     if (kernel == 3) kTileKernels.value(panels, 128, s, 128, 16, alpha, o);

@@ -4,6 +4,9 @@
 const kWarmUp = 400;
 /** Least milliseconds of one sample; short runs are repeated. */
 const kSample = 3;
+/** Milliseconds after which a candidate that is far behind leaves the race, but not before it has run `kFewest` rounds. */
+const kPatience = 4000;
+const kFewest = 5;
 
 /** The middle of some numbers. */
 export const median = (values) => [...values].sort((a, b) => a - b)[values.length >> 1];
@@ -16,11 +19,14 @@ async function once({ run, sync }, times) {
 }
 
 /**
- * Median milliseconds a run of each candidate `{name, run, sync}`, `sync: false` where run() gives a promise; and the
- * best, which a busy machine disturbs least.
+ * Median milliseconds a run of each candidate `{name, run, sync}`, `sync: false` where run() gives a promise; the best,
+ * which a busy machine disturbs least; and the rounds that it ran. What takes ten times as long as the first and longer
+ * than is worth waiting for runs fewer of them.
  */
 export async function race(candidates, rounds) {
   const repeats = [];
+  const turns = [];
+  let first;
   for (const candidate of candidates) {
     let spent = 0;
     let runs = 0;
@@ -28,12 +34,23 @@ export async function race(candidates, rounds) {
       spent += await once(candidate, 1);
       runs++;
     }
-    repeats.push(Math.max(1, Math.ceil(kSample / (await once(candidate, 1)))));
+    // Clocks of browsers tick as seldom as ten times a millisecond: short runs are timed together.
+    let [times, taken] = [1, await once(candidate, 1)];
+    while (taken < kSample) {
+      times *= 2;
+      taken = await once(candidate, times);
+    }
+    const time = taken / times;
+    first ??= time;
+    repeats.push(Math.max(1, Math.ceil(kSample / time)));
+    const fewer = Math.max(kFewest, Math.floor(kPatience / time));
+    turns.push(time > 10 * first ? Math.min(rounds, fewer) : rounds);
   }
   const samples = candidates.map(() => []);
   for (let round = 0; round < rounds; round++) {
-    for (let c = 0; c < candidates.length; c++)
-      samples[c].push((await once(candidates[c], repeats[c])) / repeats[c]);
+    for (let c = 0; c < candidates.length; c++) {
+      if (round < turns[c]) samples[c].push((await once(candidates[c], repeats[c])) / repeats[c]);
+    }
   }
-  return samples.map((times) => ({ median: median(times), best: Math.min(...times) }));
+  return samples.map((times) => ({ median: median(times), best: Math.min(...times), rounds: times.length }));
 }

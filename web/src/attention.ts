@@ -210,6 +210,11 @@ function floats<D extends "float32" | "float64">(
   return new Tensor(data, shape, dtype as "float32" | "float64") as Tensor<D>;
 }
 
+// Positions that count from 0 are not moved in: the core counts as well.
+function positionsIn(frame: Frame, positions: Positions, argument: string, tokens: number): Place | undefined {
+  return positions.implied === true ? undefined : frame.input(positions.data, argument, positions.axes * tokens);
+}
+
 /** @internal */
 export function asFloats(
   subject: string,
@@ -308,9 +313,9 @@ export function readAsked(
         rotate: frame.schemes(rotate),
         bias: frame.schemes(bias),
         relate: frame.schemes(relate),
-        query_positions: frame.input(places.query.data, "queryPositions", places.query.axes * queries),
+        query_positions: positionsIn(frame, places.query, "queryPositions", queries),
         query_axes: places.query.axes,
-        key_positions: frame.input(places.key.data, "keyPositions", places.key.axes * keys),
+        key_positions: positionsIn(frame, places.key, "keyPositions", keys),
         key_axes: places.key.axes,
         query_order: frame.inputIf(places.queryOrder, "queryOrder", queries),
         key_order: frame.inputIf(places.keyOrder, "keyOrder", keys),

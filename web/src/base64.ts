@@ -10,9 +10,9 @@ interface BufferLike {
   from(text: string, encoding: "base64"): Uint8Array<ArrayBuffer>;
 }
 
-/** Decodes base64; undefined where the text is not base64. */
-export function fromBase64(text: string): Uint8Array<ArrayBuffer> | undefined {
-  if (text.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(text)) return undefined;
+/** Decodes base64; undefined where the text is not base64, which is not looked for where it is known to be (`own`). */
+export function fromBase64(text: string, own = false): Uint8Array<ArrayBuffer> | undefined {
+  if (!own && (text.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(text))) return undefined;
   const native = (Uint8Array as Base64Constructor).fromBase64;
   if (native !== undefined) return native.call(Uint8Array, text);
   const buffer = (globalThis as { Buffer?: BufferLike }).Buffer;

@@ -283,15 +283,15 @@ function given(part: Part): BufferSource | WebAssembly.Module | undefined {
   return isModule(wasm) || isBuffer(wasm) ? wasm : undefined;
 }
 
-// The bytes of web/unpack.cpp, which unpacks the others; few enough for every engine to compile them at once.
+// The bytes of web/unpack.cpp, which unpacks the others.
 function unpackerBytes(): Uint8Array<ArrayBuffer> {
-  return fromBase64(unpackerBase64!)!;
+  return fromBase64(unpackerBase64!, true)!;
 }
 
 // The packed bytes of a part.
 function inlined(part: Part): Uint8Array<ArrayBuffer> {
   const base64 = part.packed();
-  const packed = base64 === undefined ? undefined : fromBase64(base64);
+  const packed = base64 === undefined ? undefined : fromBase64(base64, true);
   if (packed === undefined || packed.length === 0) {
     const { option, file } = part;
     throw refusal(

@@ -34,6 +34,8 @@ export interface Positions {
   readonly data: Float64Array;
   readonly axes: number;
   readonly count: number;
+  /** True: they are 0 … count - 1. */
+  readonly implied?: boolean;
 }
 
 const kAllowed = "a count, or an array of numbers of at most 2^53 in magnitude, [T] or [axes, T]";
@@ -79,11 +81,32 @@ export function readPositionsOf(subject: string, value: unknown, tokens: number,
   return positions;
 }
 
+/** Positions `start` … `start + count - 1`, written down when they are asked for: the core counts from 0 by itself. */
+class Counted implements Positions {
+  readonly axes = 1;
+  readonly implied: boolean;
+  #data: Float64Array | undefined;
+
+  constructor(
+    readonly start: number,
+    readonly count: number,
+  ) {
+    this.implied = start === 0;
+  }
+
+  get data(): Float64Array {
+    if (this.#data === undefined) {
+      const data = new Float64Array(this.count);
+      for (let t = 0; t < data.length; t++) data[t] = this.start + t;
+      this.#data = data;
+    }
+    return this.#data;
+  }
+}
+
 /** Positions `start` … `start + count - 1`. */
 export function countUp(start: number, count: number, subject: string, argument: string): Positions {
-  const data = new Float64Array(allowedSize(subject, argument, [count], 8));
-  for (let t = 0; t < count; t++) data[t] = start + t;
-  return { data, axes: 1, count };
+  return new Counted(start, allowedSize(subject, argument, [count], 8));
 }
 
 /** One number for each of `count` tokens, such as `queryOrder`; undefined where not given. */

@@ -408,13 +408,15 @@ function readTyped(subject: string, argument: string, array: NumberArray): Numbe
 function checkedShape(subject: string, argument: string, shape: unknown): readonly number[] {
   const axes = Array.isArray(shape) ? shape.length : isNumberArray(shape) ? lengthOf(shape) : Infinity;
   if (!(axes <= 8)) refuse("shape-mismatch", subject, argument, "a list of at most 8 whole numbers", shape);
-  const list = Array.from({ length: axes }, (_, axis) => (shape as ArrayLike<unknown>)[axis]);
-  for (const length of list) {
+  const list: number[] = [];
+  for (let axis = 0; axis < axes; axis++) {
+    const length = (shape as ArrayLike<unknown>)[axis];
     if (typeof length !== "number" || !Number.isInteger(length) || length < 0) {
       refuse("shape-mismatch", subject, argument, "a list of whole numbers from 0", length);
     }
+    list.push(length);
   }
-  return list as number[];
+  return list;
 }
 
 /** Reads anything listed in {@link TensorLike}; elements that are not numbers (or booleans) are `not-a-number`. */

@@ -16,6 +16,8 @@
 // Fails: beyond maxDistance all keys of a side look alike.
 // Example: t5({ heads: 8 }) with scale: 1
 // Picture: positions=28
+#include <limits>
+
 #include "schemes/bias/offset.h"
 #include "schemes/offsets.h"
 #include "schemes/params.h"
@@ -96,7 +98,25 @@ class T5 final : public OffsetBias {
 
  protected:
   void evaluate(int head, const double* offsets, std::size_t count, double* b) const override {
-    for (std::size_t n = 0; n < count; ++n) b[n] = weights_.data[bucket(offsets[n]) * heads_ + head];
+    // Offsets of a tile follow one another: the bucket of the last one holds until they leave it.
+    bool ahead = false;
+    double from = 1, to = 0, weight = 0;  // distances of that bucket
+    for (std::size_t n = 0; n < count; ++n) {
+      const double distance = offsets[n] < 0 ? -offsets[n] : offsets[n];
+      if (!(from <= distance && distance < to) || ahead != (offsets[n] > 0)) {
+        ahead = offsets[n] > 0;
+        const std::int32_t found = bucket(offsets[n]);
+        weight = weights_.data[found * heads_ + head];
+        const int wide = found - (ahead ? ahead_ : 0) - single_;
+        from = distance, to = 0;
+        if (wide >= 0) {
+          from = wide == 0 ? single_ : bounds_[static_cast<std::size_t>(wide) - 1];
+          const bool last = static_cast<std::size_t>(wide) == bounds_.size();
+          to = last ? std::numeric_limits<double>::infinity() : bounds_[static_cast<std::size_t>(wide)];
+        }
+      }
+      b[n] = weight;
+    }
   }
   void derive(int head, double offset, double db, Gradients& to) const override {
     to["weights"][bucket(offset) * heads_ + head] += db;

@@ -1,0 +1,88 @@
+#include "kernels/one_query.h"
+
+#include "simd/f32x4.h"
+
+namespace posenc {
+
+using namespace simd;
+
+namespace {
+
+// Four rows from channel c on: sum += row_c q_c and so on for four channels, each row in its lane.
+POSENC_INLINE F32x4 add_four(F32x4 sum, const float* const* row, std::size_t c, const float* query) {
+  F32x4 w = load(row[0] + c), x = load(row[1] + c), y = load(row[2] + c), z = load(row[3] + c);
+  transpose(w, x, y, z);
+  sum = sum + w * load_splat(query + 8 * c);
+  sum = sum + x * load_splat(query + 8 * c + 8);
+  sum = sum + y * load_splat(query + 8 * c + 16);
+  return sum + z * load_splat(query + 8 * c + 24);
+}
+
+POSENC_INLINE F32x4 add_one(F32x4 sum, const float* const* row, std::size_t c, const float* query) {
+  return sum + make(row[0][c], row[1][c], row[2][c], row[3][c]) * load_splat(query + 8 * c);
+}
+
+POSENC_INLINE void store_all_lanes(float* s, F32x4 x) { store(s, x), store(s + 4, x); }
+
+// The first `count` lanes of sums, a row each.
+POSENC_INLINE void spread(float* s, F32x4 sums, std::size_t count) {
+  store_all_lanes(s, splat_lane<0>(sums));
+  if (count > 1) store_all_lanes(s + 8, splat_lane<1>(sums));
+  if (count > 2) store_all_lanes(s + 16, splat_lane<2>(sums));
+  if (count > 3) store_all_lanes(s + 24, splat_lane<3>(sums));
+}
+
+// o (channels, 8) = alpha o + sums in lane 0, for four channels.
+POSENC_INLINE void fold_channels(float* o, float alpha, F32x4 sums) {
+  o[0] = o[0] * alpha + lane<0>(sums);
+  o[8] = o[8] * alpha + lane<1>(sums);
+  o[16] = o[16] * alpha + lane<2>(sums);
+  o[24] = o[24] * alpha + lane<3>(sums);
+}
+
+}  // namespace
+
+void score_rows(const float* keys, std::size_t rows, std::size_t d, const float* query, float* s) {
+  // keys (rows, d)  query (d, 8) -> s (rows, 8)
+  for (std::size_t j = 0; j < rows; j += 8, s += 64) {
+    // Eight rows at a time, in two sums, since each waits for its last addition; missing rows repeat the last.
+    const std::size_t live = rows - j < 8 ? rows - j : 8;
+    const float* row[8];
+    for (std::size_t i = 0; i < 8; ++i) row[i] = keys + (j + (i < live ? i : live - 1)) * d;
+    F32x4 a = splat(0.0f), b = a;
+    std::size_t c = 0;
+    for (; c + 4 <= d; c += 4) a = add_four(a, row, c, query), b = add_four(b, row + 4, c, query);
+    for (; c < d; ++c) a = add_one(a, row, c, query), b = add_one(b, row + 4, c, query);
+    spread(s, a, live);
+    if (live > 4) spread(s + 32, b, live - 4);
+  }
+}
+
+void value_rows(const float* values, std::size_t rows, std::size_t dv, const float* p, float alpha, float* o) {
+  // values (rows, dv)  p (rows, 8) -> o (dv, 8)
+  std::size_t c = 0;
+  for (; c + 16 <= dv; c += 16, o += 128) {
+    const F32x4 zero = splat(0.0f);
+    F32x4 w = zero, x = zero, y = zero, z = zero;
+    const float* v = values + c;
+    for (std::size_t j = 0; j < rows; ++j, v += dv) {
+      const F32x4 weight = load_splat(p + 8 * j);
+      w = w + load(v) * weight, x = x + load(v + 4) * weight;
+      y = y + load(v + 8) * weight, z = z + load(v + 12) * weight;
+    }
+    fold_channels(o, alpha, w), fold_channels(o + 32, alpha, x);
+    fold_channels(o + 64, alpha, y), fold_channels(o + 96, alpha, z);
+  }
+  for (; c + 4 <= dv; c += 4, o += 32) {
+    F32x4 w = splat(0.0f);
+    for (std::size_t j = 0; j < rows; ++j) w = w + load(values + j * dv + c) * load_splat(p + 8 * j);
+    fold_channels(o, alpha, w);
+  }
+  for (; c < dv; ++c, o += 8) {
+    float sum = 0;
+    for (std::size_t j = 0; j < rows; ++j) sum += values[j * dv + c] * p[8 * j];
+    o[0] = o[0] * alpha + sum;
+  }
+}
+
+}  // namespace posenc
