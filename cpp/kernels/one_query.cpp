@@ -22,22 +22,9 @@ POSENC_INLINE F32x4 add_one(F32x4 sum, const float* const* row, std::size_t c, c
   return sum + make(row[0][c], row[1][c], row[2][c], row[3][c]) * load_splat(query + 8 * c);
 }
 
-POSENC_INLINE void store_all_lanes(float* s, F32x4 x) { store(s, x), store(s + 4, x); }
-
-// The first `count` lanes of sums, a row each.
-POSENC_INLINE void spread(float* s, F32x4 sums, std::size_t count) {
-  store_all_lanes(s, splat_lane<0>(sums));
-  if (count > 1) store_all_lanes(s + 8, splat_lane<1>(sums));
-  if (count > 2) store_all_lanes(s + 16, splat_lane<2>(sums));
-  if (count > 3) store_all_lanes(s + 24, splat_lane<3>(sums));
-}
-
-// o (channels, 8) = alpha o + sums in lane 0, for four channels.
-POSENC_INLINE void fold_channels(float* o, float alpha, F32x4 sums) {
-  o[0] = o[0] * alpha + lane<0>(sums);
-  o[8] = o[8] * alpha + lane<1>(sums);
-  o[16] = o[16] * alpha + lane<2>(sums);
-  o[24] = o[24] * alpha + lane<3>(sums);
+// o (channels, 8) = alpha o + sums in lane 0, for `count` channels.
+POSENC_INLINE void fold_channels(float* o, float alpha, const float* sums, std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i) o[8 * i] = o[8 * i] * alpha + sums[i];
 }
 
 }  // namespace
@@ -53,8 +40,12 @@ void score_rows(const float* keys, std::size_t rows, std::size_t d, const float*
     std::size_t c = 0;
     for (; c + 4 <= d; c += 4) a = add_four(a, row, c, query), b = add_four(b, row + 4, c, query);
     for (; c < d; ++c) a = add_one(a, row, c, query), b = add_one(b, row + 4, c, query);
-    spread(s, a, live);
-    if (live > 4) spread(s + 32, b, live - 4);
+    float sums[8];
+    store(sums, a), store(sums + 4, b);
+    for (std::size_t i = 0; i < live; ++i) {
+      const F32x4 sum = load_splat(sums + i);
+      store(s + 8 * i, sum), store(s + 8 * i + 4, sum);
+    }
   }
 }
 
@@ -70,13 +61,16 @@ void value_rows(const float* values, std::size_t rows, std::size_t dv, const flo
       w = w + load(v) * weight, x = x + load(v + 4) * weight;
       y = y + load(v + 8) * weight, z = z + load(v + 12) * weight;
     }
-    fold_channels(o, alpha, w), fold_channels(o + 32, alpha, x);
-    fold_channels(o + 64, alpha, y), fold_channels(o + 96, alpha, z);
+    float sums[16];
+    store(sums, w), store(sums + 4, x), store(sums + 8, y), store(sums + 12, z);
+    fold_channels(o, alpha, sums, 16);
   }
   for (; c + 4 <= dv; c += 4, o += 32) {
     F32x4 w = splat(0.0f);
     for (std::size_t j = 0; j < rows; ++j) w = w + load(values + j * dv + c) * load_splat(p + 8 * j);
-    fold_channels(o, alpha, w);
+    float sums[4];
+    store(sums, w);
+    fold_channels(o, alpha, sums, 4);
   }
   for (; c < dv; ++c, o += 8) {
     float sum = 0;

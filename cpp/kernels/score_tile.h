@@ -17,8 +17,8 @@ float pack_panels(const float* x, std::size_t row_stride, std::size_t rows, std:
 float pack_lanes(const float* x, std::size_t row_stride, int rows, std::size_t d, float scale, float* lanes);
 
 // keys (panels, d, 4)  queries (d, 8) -> s (4 panels, 8): s_jl = sum_c k_jc q_lc, summed with c rising; and the largest
-// of each lane -> most (8), as add_and_find_largest takes it, while the scores are in registers. Missing rows of the last
-// panel count there too.
+// of each lane -> most (8), as add_and_find_largest takes it, while the scores are in registers. Missing rows of the
+// last panel count there too.
 void score_tile(const float* keys, const float* queries, std::size_t d, std::size_t panels, float* s, float* most);
 
 // Lanes to rows: tile (n, 8) -> out (rows, n), row_stride apart; rows is 1 to 8.

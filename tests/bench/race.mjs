@@ -4,7 +4,7 @@
 const kWarmUp = 400;
 /** Least milliseconds of one sample; short runs are repeated. */
 const kSample = 3;
-/** Milliseconds after which a candidate that is far behind leaves the race, but not before it has run `kFewest` rounds. */
+/** Milliseconds after which a candidate far behind leaves the race, but not before it has run `kFewest` rounds. */
 const kPatience = 4000;
 const kFewest = 5;
 

@@ -1,5 +1,5 @@
-// The products of one query against plain loops in the order of score_tile and value_tile: every bit, every ragged size,
-// and nothing written beside.
+// The products of one query against plain loops in the order of score_tile and value_tile: every bit, every ragged
+// size, and nothing written beside.
 #include <catch2/catch.hpp>
 
 #include <vector>
