@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { transform } from "esbuild";
 
 export function packLzma(bytes) {
-  const options = ["--format=raw", "--lzma1=preset=9e,lc=3,lp=0,pb=0", "-c"];
+  const options = ["--format=raw", "--lzma1=preset=9e,lc=1,lp=0,pb=0", "-c"];
   const stream = execFileSync("xz", options, { input: bytes, maxBuffer: 1 << 28 });
   const size = Buffer.alloc(4);
   size.writeUInt32LE(bytes.length);

@@ -1,6 +1,6 @@
 // Unpacks the modules: a small one of its own that is not packed. Done in JavaScript it took five times as long, since
 // all of it runs before an engine has warmed up. The caller lays operands behind the module's own data; nothing is
-// allocated. Raw LZMA (Pavlov's specification of the LZMA SDK) with lc = 3, lp = 0, pb = 0, then the streams of
+// allocated. Raw LZMA (Pavlov's specification of the LZMA SDK) with lc = 1, lp = 0, pb = 0, then the streams of
 // src/wasm-streams.ts put together.
 #include <cstdint>
 
@@ -18,7 +18,7 @@ struct Lengths {
 };
 
 struct Model {
-  Odds literals[0x300 << 3];
+  Odds literals[0x300 << 1];
   Odds is_match[kStates], is_repeat[kStates], is_first[kStates], is_second[kStates], is_third[kStates],
       is_long[kStates];
   Odds slots[4][64], distances[116], alignment[16];
@@ -34,18 +34,13 @@ Model model;
 // (measured: three quarters of the time).
 struct Coder {
   const Byte* in;
-  const Byte* end;
   Word range, code;
-  bool cut;
 };
 
+// A stream that is cut short is read on for a few bytes, into those of the output behind it.
 INLINE void shift(Coder& c) {
-  c.range <<= 8, c.code <<= 8;
-  if (c.in == c.end) {
-    c.cut = true;
-  } else {
-    c.code |= *c.in++;
-  }
+  c.range <<= 8;
+  c.code = c.code << 8 | *c.in++;
 }
 
 INLINE Word bit(Coder& c, Odds* odds) {
@@ -127,16 +122,17 @@ extern "C" __attribute__((export_name("unpack"))) int unpack(const Byte* stream,
   if (bytes < 5) return 0;
   Odds* const all = reinterpret_cast<Odds*>(&model);
   for (Word n = 0; n < sizeof model / sizeof *all; ++n) all[n] = 1024;
-  Coder c{stream + 5, stream + bytes, 0xffffffffu, 0, false};
+  const Byte* const stop = stream + bytes;
+  Coder c{stream + 5, 0xffffffffu, 0};
   c.code = static_cast<Word>(stream[1]) << 24 | static_cast<Word>(stream[2]) << 16 | static_cast<Word>(stream[3]) << 8 |
            stream[4];
   Word last0 = 0, last1 = 0, last2 = 0, last3 = 0;  // the latest distances, minus one
   Word state = 0;
   Byte* at = out;
   Byte* const end = out + size;
-  while (at != end && !c.cut) {
+  while (at != end && c.in <= stop) {
     if (!bit(c, model.is_match + state)) {
-      Odds* odds = model.literals + 0x300 * ((at != out ? at[-1] : 0) >> 5);
+      Odds* odds = model.literals + 0x300 * ((at != out ? at[-1] : 0) >> 7);
       // After a match: as long as the bits agree, the byte the match would have gone on with says which odds to use.
       Word node = 1, guess = state >= 7 ? at[-static_cast<int>(last0) - 1] : 0, agree = state >= 7 ? 0x100 : 0;
       while (node < 0x100) {
@@ -181,7 +177,7 @@ extern "C" __attribute__((export_name("unpack"))) int unpack(const Byte* stream,
     if (last0 >= static_cast<Word>(at - out) || count > static_cast<Word>(end - at)) return 0;
     for (const Byte* from = at - last0 - 1; count != 0; --count) *at++ = *from++;
   }
-  return c.cut ? 0 : 1;
+  return c.in <= stop ? 1 : 0;
 }
 
 // ---------------------------------------------------------------- streams to code

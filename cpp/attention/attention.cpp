@@ -125,8 +125,8 @@ class Run {
       }
     }
 
-    alone_ = call_.queries == 1 && call_.rotate.empty() && call_.relate.empty() && !full_ && operands_.values_finite &&
-             value_scale_ == 1;
+    alone_ = call_.queries == 1 && d_ % 4 == 0 && dv_ % 16 == 0 && call_.rotate.empty() && call_.relate.empty() &&
+             !full_ && operands_.values_finite && value_scale_ == 1;
 
     const double tk = real(alone_ ? 0 : call_.keys), d = real(d_), channels = real(channels_);
     const double chunk = real(kChunk), lanes = real(kQueries), tile = real(kBlock * kQueries);
@@ -373,7 +373,7 @@ class Run {
   }
 
   // Keeps the first fault.
-  bool passes(Status&& status) {
+  [[gnu::noinline]] bool passes(Status&& status) {
     if (status.ok()) return true;
     fault_ = std::move(status);
     return false;

@@ -18,15 +18,6 @@ POSENC_INLINE F32x4 add_four(F32x4 sum, const float* const* row, std::size_t c, 
   return sum + z * load_splat(query + 8 * c + 24);
 }
 
-POSENC_INLINE F32x4 add_one(F32x4 sum, const float* const* row, std::size_t c, const float* query) {
-  return sum + make(row[0][c], row[1][c], row[2][c], row[3][c]) * load_splat(query + 8 * c);
-}
-
-// o (channels, 8) = alpha o + sums in lane 0, for `count` channels.
-POSENC_INLINE void fold_channels(float* o, float alpha, const float* sums, std::size_t count) {
-  for (std::size_t i = 0; i < count; ++i) o[8 * i] = o[8 * i] * alpha + sums[i];
-}
-
 }  // namespace
 
 void score_rows(const float* keys, std::size_t rows, std::size_t d, const float* query, float* s) {
@@ -37,9 +28,7 @@ void score_rows(const float* keys, std::size_t rows, std::size_t d, const float*
     const float* row[8];
     for (std::size_t i = 0; i < 8; ++i) row[i] = keys + (j + (i < live ? i : live - 1)) * d;
     F32x4 a = splat(0.0f), b = a;
-    std::size_t c = 0;
-    for (; c + 4 <= d; c += 4) a = add_four(a, row, c, query), b = add_four(b, row + 4, c, query);
-    for (; c < d; ++c) a = add_one(a, row, c, query), b = add_one(b, row + 4, c, query);
+    for (std::size_t c = 0; c < d; c += 4) a = add_four(a, row, c, query), b = add_four(b, row + 4, c, query);
     float sums[8];
     store(sums, a), store(sums + 4, b);
     for (std::size_t i = 0; i < live; ++i) {
@@ -51,8 +40,7 @@ void score_rows(const float* keys, std::size_t rows, std::size_t d, const float*
 
 void value_rows(const float* values, std::size_t rows, std::size_t dv, const float* p, float alpha, float* o) {
   // values (rows, dv)  p (rows, 8) -> o (dv, 8)
-  std::size_t c = 0;
-  for (; c + 16 <= dv; c += 16, o += 128) {
+  for (std::size_t c = 0; c < dv; c += 16, o += 128) {
     const F32x4 zero = splat(0.0f);
     F32x4 w = zero, x = zero, y = zero, z = zero;
     const float* v = values + c;
@@ -63,19 +51,7 @@ void value_rows(const float* values, std::size_t rows, std::size_t dv, const flo
     }
     float sums[16];
     store(sums, w), store(sums + 4, x), store(sums + 8, y), store(sums + 12, z);
-    fold_channels(o, alpha, sums, 16);
-  }
-  for (; c + 4 <= dv; c += 4, o += 32) {
-    F32x4 w = splat(0.0f);
-    for (std::size_t j = 0; j < rows; ++j) w = w + load(values + j * dv + c) * load_splat(p + 8 * j);
-    float sums[4];
-    store(sums, w);
-    fold_channels(o, alpha, sums, 4);
-  }
-  for (; c < dv; ++c, o += 8) {
-    float sum = 0;
-    for (std::size_t j = 0; j < rows; ++j) sum += values[j * dv + c] * p[8 * j];
-    o[0] = o[0] * alpha + sum;
+    for (std::size_t i = 0; i < 16; ++i) o[8 * i] = o[8 * i] * alpha + sums[i];
   }
 }
 

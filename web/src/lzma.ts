@@ -1,6 +1,6 @@
 // Unpacks the inlined modules, synchronously: they are kept compressed, since gzip on the way finds nothing in base64;
 // LZMA makes them a sixth smaller than DEFLATE would. web/unpack.cpp does it, in a module that is small enough to stand
-// here as it is; web/build.mjs writes four bytes of size, then a raw stream with lc = 3, lp = 0, pb = 0. The input is
+// here as it is; web/build.mjs writes four bytes of size, then a raw stream with lc = 1, lp = 0, pb = 0. The input is
 // the build's own, so faults end in an error but are not told apart.
 
 /** What a fresh instance of web/unpack.cpp has; each serves once. */

@@ -82,31 +82,17 @@ export function readPositionsOf(subject: string, value: unknown, tokens: number,
 }
 
 /** Positions `start` … `start + count - 1`, written down when they are asked for: the core counts from 0 by itself. */
-class Counted implements Positions {
-  readonly axes = 1;
-  readonly implied: boolean;
-  #data: Float64Array | undefined;
-
-  constructor(
-    readonly start: number,
-    readonly count: number,
-  ) {
-    this.implied = start === 0;
-  }
-
-  get data(): Float64Array {
-    if (this.#data === undefined) {
-      const data = new Float64Array(this.count);
-      for (let t = 0; t < data.length; t++) data[t] = this.start + t;
-      this.#data = data;
-    }
-    return this.#data;
-  }
-}
-
-/** Positions `start` … `start + count - 1`. */
 export function countUp(start: number, count: number, subject: string, argument: string): Positions {
-  return new Counted(start, allowedSize(subject, argument, [count], 8));
+  allowedSize(subject, argument, [count], 8);
+  let data: Float64Array | undefined;
+  return {
+    axes: 1,
+    count,
+    implied: start === 0,
+    get data() {
+      return (data ??= Float64Array.from({ length: count }, (_, t) => start + t));
+    },
+  };
 }
 
 /** One number for each of `count` tokens, such as `queryOrder`; undefined where not given. */

@@ -183,6 +183,43 @@ TEST_CASE("a row depends on its query and the keys only") {
   }
 }
 
+TEST_CASE("one query alone has the bits of a query among others") {
+  for (const std::size_t keys : {std::size_t{1}, std::size_t{9}, std::size_t{128}, std::size_t{301}}) {
+    AttentionCase all({2, 4, 2, 3, keys, 20, 32}, 9);
+    all.query_positions = run_of(static_cast<double>(keys) / 2, 3);
+    all.key_lengths = {static_cast<double>(keys), static_cast<double>((keys + 1) / 2)};
+    Numbers numbers(5);
+    all.call.mask.shape[1] = 4, all.call.mask.shape[2] = 3, all.call.mask.shape[3] = keys;
+    all.mask_added = numbers.floats(4 * 3 * keys);
+    for (float& added : all.mask_added) added = added > 0.8f ? -std::numeric_limits<float>::infinity() : added;
+    for (const int options : {0, 1, 2, 3}) {
+      all.call.causal = (options & 1) != 0;
+      all.call.softcap = (options & 2) != 0 ? 3 : 0;
+      if (options == 3) all.sinks = {1, -2, 0.5f, 3};
+      REQUIRE(all.run(true).ok());
+      for (std::size_t i = 0; i < 3; ++i) {
+        AttentionCase one = all;
+        one.shape.queries = one.call.mask.shape[2] = 1;
+        one.query_positions = {all.query_positions[i]};
+        const auto pick = [&](const std::vector<float>& x, std::size_t width) {
+          std::vector<float> y;
+          for (std::size_t row = i; row * width < x.size(); row += 3) {
+            const auto begin = x.begin() + static_cast<std::ptrdiff_t>(row * width);
+            y.insert(y.end(), begin, begin + static_cast<std::ptrdiff_t>(width));
+          }
+          return y;
+        };
+        one.q = pick(all.q, 20), one.mask_added = pick(all.mask_added, keys);
+        REQUIRE(one.run(true).ok());
+        CAPTURE(keys, options, i);
+        CHECK(same_bits(one.out, pick(all.out, 32)));
+        CHECK(same_bits(one.lse, pick(all.lse, 1)));
+        CHECK(same_bits(one.weights, pick(all.weights, keys)));
+      }
+    }
+  }
+}
+
 TEST_CASE("rows without a visible key are zero, and their lse -inf") {
   AttentionCase test({1, 1, 1, 5, 6, 4, 4}, 3);
   test.query_order = {-1, 0, -1, 10, 2.5};
