@@ -1,5 +1,4 @@
 // The catalogue of what analyses, whose module is downloaded with the first of these functions that a page imports.
-export { type AttentionGradient, type AttentionGradientOptions, attentionGradient } from "./attention-gradient.js";
 export {
   type Bilinear,
   type BilinearOptions,
