@@ -380,6 +380,20 @@ describe("every page", () => {
     },
   );
 
+  it("is printed in ink on white paper from a dark screen too", async () => {
+    for (const path of kPages) {
+      const { page, close } = await open(browser, server.address + path, { colorScheme: "dark" });
+      await page.evaluate(() => (document.documentElement.dataset.theme = "dark"));
+      await page.emulateMedia({ media: "print", colorScheme: "dark" });
+      const colours = await page.evaluate(() => {
+        const { color, backgroundColor } = getComputedStyle(document.body);
+        return [color, backgroundColor];
+      });
+      expect(colours, path).toEqual(["rgb(28, 27, 25)", "rgb(255, 255, 255)"]);
+      await close();
+    }
+  });
+
   it("works under the strictest policy that lets WebAssembly run, with trusted types", async () => {
     const policy =
       "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; img-src 'self' data: blob:; " +
