@@ -11,6 +11,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { gzipSync } from "node:zlib";
 import { kRoot, must, seconds } from "../tools/process.mjs";
 import { kGlyphPackage, writeGlyphs } from "./glyphs.mjs";
+import { inLines } from "./lines.mjs";
 import { packModule } from "./lzma.mjs";
 import { makePages } from "./pages.mjs";
 
@@ -353,15 +354,6 @@ async function bundles(entries, { analyse = false } = {}) {
   if (analyse) console.log(await esbuild.analyzeMetafile(classic.metafile));
 }
 
-// Engines print the line that threw with an error nobody caught. Functions, declarations and throws begin lines, which
-// weighs next to nothing (esbuild's lineLimit would break texts too). Long texts, such as modules in base64, have lines
-// of their own.
-function inLines(script) {
-  return script
-    .replace(/([;}])(?=(?:async function|function|class|var|let|const|throw)\b)/g, "$1\n")
-    .replace(/=("(?:[^"\\\n]|\\.){1000,}")/g, "=\n$1\n");
-}
-
 // Gives the function around the classic script a name, so that the script knows its own text: a page on a disk can make
 // workers from a text only, and could not read the file.
 function nameSource(file) {
@@ -436,6 +428,7 @@ export async function build({ onlyModules = false, frozen = false, force = false
     "build/worker",
     "build/glyphs",
     "web/build.mjs",
+    "web/lines.mjs",
     "package.json",
     "package-lock.json",
     "tsconfig.json",
@@ -460,7 +453,10 @@ export async function build({ onlyModules = false, frozen = false, force = false
     await step(
       "site",
       {
-        inputs: ["web/site", "web/src", "web/figures", "build/stamps/bundles", "web/build.mjs", "web/pages.mjs"],
+        inputs: [
+          ...["web/site", "web/src", "web/figures", "build/stamps/bundles"],
+          ...["web/build.mjs", "web/lines.mjs", "web/pages.mjs"],
+        ],
         outputs: ["dist/site/index.html", "dist/site/posenc.js", "dist/posenc-site.zip"],
         force,
       },

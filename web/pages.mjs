@@ -6,6 +6,7 @@ import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { kRoot } from "../tools/process.mjs";
+import { inLines } from "./lines.mjs";
 
 const kFrom = join(kRoot, "web/site");
 /** The built folder and, beside it, the same as one file to hand on. */
@@ -197,7 +198,7 @@ export async function makePages({ version, target }) {
   for (const script of scripts) {
     const define = { POSENC_VERSION: JSON.stringify(version) };
     const text = await bundle(`${script}.ts`, { format: "iife", minify: true, target, define });
-    writeFileSync(join(kPages, `${script}.js`), text);
+    writeFileSync(join(kPages, `${script}.js`), inLines(text));
   }
   for (const file of kOfThePackage) cpSync(join(kRoot, "dist", file), join(kPages, file));
   writeFileSync(join(kPages, "service-worker.js"), serviceWorker());
