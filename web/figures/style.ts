@@ -91,8 +91,8 @@ th:first-child, td:first-child { padding-inline-start: 0; }
   34px; } }
 @media (forced-colors: active) { [role=tab] { border-bottom-color: Canvas; } .figure { --ink: CanvasText; --grey: CanvasText; --faint: GrayText; --accent:
   Highlight; --paper: Canvas; } }
-@media print { .controls, .file, .actions, details, [role=tab][aria-selected=false] { display: none !important; } :host {
-  break-inside: avoid; } }
+@media print { .controls, .file, .actions, details, .code .line, [role=tab][aria-selected=false] { display: none
+  !important; } :host { break-inside: avoid; } }
 `;
 
 const sheets = new WeakMap<Document, CSSStyleSheet>();

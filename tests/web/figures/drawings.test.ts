@@ -15,7 +15,8 @@ beforeAll(() => ready());
 
 describe("drawings", () => {
   it.each(figures.map((figure) => [figure.name, figure] as const))("of posenc-%s", (name, figure) => {
-    const tabs = figure.tabs?.(figureState(name).values, undefined);
+    const { values, model } = figureState(name);
+    const tabs = figure.tabs?.(values, model);
     const views = tabs?.choices.map(({ value }) => ({ [tabs.name]: value })) ?? [{}];
     const text = views
       .flatMap((view) => [760, 320].map((width) => written(figure, figureState(name, view), width)))
