@@ -34,13 +34,16 @@ POSENC_EXPORT("softmax") void run_softmax(float* x, float* y, std::size_t n) { s
 
 // One kernel of a tile of 128 keys by 8 queries, 64 wide, over and over: 0 scores, 1 maximum, 2 softmax, 3 values.
 POSENC_EXPORT("tile") void run_tile(int kernel, float* panels, float* queries, float* s, float* o, int times) {
+  // Where the compiler knows the sizes it makes other loops, which no call of attention runs.
+  static volatile std::size_t sizes[] = {64, 32, 128, 16};
+  const std::size_t d = sizes[0], panels_of_keys = sizes[1], keys = sizes[2], panels_of_values = sizes[3];
   float m[8], l[8], alpha[8], largest[8];
   for (int lane = 0; lane < 8; ++lane) m[lane] = 0, l[lane] = 1, alpha[lane] = 1, largest[lane] = 1;
   for (int n = 0; n < times; ++n) {
-    if (kernel == 0) kTileKernels.score(panels, queries, 64, 32, s, largest);
-    if (kernel == 1) kTileKernels.find_largest(s, nullptr, 128, largest);
-    if (kernel == 2) kTileKernels.softmax(s, 128, largest, m, l, alpha);
-    if (kernel == 3) kTileKernels.value(panels, 128, s, 128, 16, alpha, o);
+    if (kernel == 0) kTileKernels.score(panels, queries, d, panels_of_keys, s, largest);
+    if (kernel == 1) kTileKernels.find_largest(s, nullptr, keys, largest);
+    if (kernel == 2) kTileKernels.softmax(s, keys, largest, m, l, alpha);
+    if (kernel == 3) kTileKernels.value(panels, keys, s, keys, panels_of_values, alpha, o);
   }
 }
 
