@@ -673,8 +673,12 @@ function drawRules(surface: Surface, { model, row, column }: Drawn): void {
   }
   drawLine(surface, panel, (n) => x(n * step), kernel.after.data, kernel.before.data, undefined);
   surface.path([edge, panel.y, edge, panel.y + panel.height], { stroke: "accent" });
-  const heading = `score by distance, ${(rules[row] as Rule).name}; in grey, as it was`;
-  const [line = ""] = brokenLines(surface, heading, surface.width - panel.x);
+  // Half a sentence says less than none.
+  const heading = `score by distance, ${(rules[row] as Rule).name}`;
+  const whole = `${heading}; in grey, as it was`;
+  const room = surface.width - panel.x;
+  const fits = surface.textWidth(whole, { size: labelSize }) <= room;
+  const [line = ""] = fits ? [whole] : brokenLines(surface, heading, room);
   surface.text(panel.x, panel.y - 14, line, { ink: "cool", size: labelSize });
   for (const tick of valueTicks(0, length - 1, surface.narrow ? 4 : 8)) {
     drawTick(surface, x(tick), panel.y + panel.height + 14, tick);
