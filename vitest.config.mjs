@@ -14,15 +14,9 @@ export default defineConfig({
         test: { name: "web", include: ["tests/web/**/*.test.{ts,mjs}"], ...kCommon },
       },
       {
-        // One at a time: each starts a browser.
+        // Two at a time: each has a browser of its own, and waits for it as long as it computes.
         define: kDefine,
-        test: {
-          name: "browser",
-          include: ["tests/browser/**/*.test.{ts,mjs}"],
-          exclude: kFirefox,
-          ...kCommon,
-          fileParallelism: false,
-        },
+        test: { name: "browser", include: ["tests/browser/**/*.test.{ts,mjs}"], exclude: kFirefox, ...kCommon },
       },
       {
         define: kDefine,
