@@ -117,7 +117,9 @@ export const rotate = defineFigure<Model>({
     return [
       range("m", "query at m", undefined, 0, last, { ...where, play: true }),
       range("n", "key at n", undefined, 0, last, { ...where, play: true }),
-      schemeChooser("rotate", "rope"),
+      schemeChooser("rotate", "rope", {
+        draws: (found) => turnsPairs(found) && (values.view !== "layouts" || hasLayouts(found.name)),
+      }),
       ...schemeFields(descriptorOf("rotate", scheme), {
         values,
         row: ["dim", "base", "layout"],
@@ -136,6 +138,11 @@ export const rotate = defineFigure<Model>({
     const chosen = chosenScheme("rotate", values, data);
     const { scheme, title } = chosen;
     const positions = Number(values.positions);
+    if (values.view === "layouts" && !hasLayouts(chosen.name)) {
+      throw new RangeError(
+        `${title} takes no list of frequencies, so its layouts cannot be mixed up here; choose another view or scheme.`,
+      );
+    }
     const dim = Number((scheme as unknown as { dim?: unknown }).dim ?? values.dim ?? 8);
     const seeded = randomNormal([2, dim], { seed: Number(values.tokenSeed ?? 0) });
     const q = vectorOf("query", values.q, dim) ?? seeded.row(0);
@@ -296,6 +303,12 @@ export const rotate = defineFigure<Model>({
 
 // ---------------------------------------------------------------- the numbers
 
+// What turns pairs says of how many columns.
+function turnsPairs({ params }: { params: readonly { name: string }[] }): boolean {
+  return params.some(({ name }) => name === "dim");
+}
+
+// Of layouts that are mixed up, each column turns by a frequency of its own.
 function hasLayouts(name: string): boolean {
   const found = outlineOf("rotate", name);
   return ["layout", "frequencies"].every((param) => found?.params.some((p) => p.name === param));
