@@ -80,6 +80,21 @@ export function makeControl(field: Field, changed: Changed): Control {
   }
 }
 
+/**
+ * What gives the focus of `held`, to be called once `root` stands in place of its control, and the caret: a long text
+ * turns an input into a textarea.
+ */
+export function handOver(held: Element, root: ParentNode): () => void {
+  const { value, selectionStart, selectionEnd } = held as HTMLInputElement;
+  const next =
+    root.querySelector<HTMLInputElement>(held.localName) ?? root.querySelector<HTMLInputElement>("input, textarea");
+  return () => {
+    next?.focus();
+    if (typeof selectionStart !== "number") return;
+    Object.assign(next ?? {}, { value, selectionStart, selectionEnd });
+  };
+}
+
 const logSteps = 1000;
 
 function rangeControl(

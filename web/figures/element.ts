@@ -2,7 +2,7 @@
 import { info, ready } from "../src/core.js";
 import type { Background } from "./background.js";
 import { CanvasBackEnd } from "./canvas.js";
-import { make, makeControl, type Control } from "./controls.js";
+import { handOver, make, makeControl, type Control } from "./controls.js";
 import {
   allFields,
   attributeName,
@@ -847,8 +847,9 @@ export class FigureElement extends Base {
       const { activeElement } = this.shadowRoot as ShadowRoot;
       const held = activeElement !== null && known.control.root.contains(activeElement);
       known.control.stop();
+      const hold = held ? handOver(activeElement, control.root) : undefined;
       known.control.root.replaceWith(control.root);
-      if (held) control.root.querySelector<HTMLElement>(activeElement.localName)?.focus();
+      hold?.();
     }
     this.#controls.set(field.name, { signature, control, field });
     return control;
