@@ -15,12 +15,14 @@ import {
   schemeText,
   type ChosenScheme,
 } from "./scheme-fields.js";
-import { isolated, seedOf, shortened, tokensOf, vectorsOf } from "./sentence.js";
+import { cutWords, isolated, mostTokens, seedOf, shortened, tokensOf, vectorsOf } from "./sentence.js";
 import { estimateWidth, type Ink, type Surface } from "./surface.js";
 
 interface Model {
   chosen: ChosenScheme<EmbedScheme>;
   words: readonly string[];
+  /** What is said of a sentence too long, if it is. */
+  cut: string;
   dim: number;
   /** [tokens, dim] each: scale x embedding, alpha x encoding, and what the core gives for their sum. */
   embedding: Float32Array;
@@ -34,6 +36,7 @@ interface Model {
 
 type Drawn = State<Model>;
 
+const mostCharacters = 4000;
 const defaultSentence = "The cat sat on the mat";
 // Set by the figure: the scheme's own factor would hide behind alpha.
 const ownParams = ["dim", "scale", "seed"];
@@ -55,7 +58,10 @@ export const addition = defineFigure<Model>({
 
   fields: (values) => [
     flag("fixed", "fixed sentence", false, { place: "none" }),
-    text("sentence", "sentence", defaultSentence, { place: values.fixed === true ? "none" : "row", maxLength: 4000 }),
+    text("sentence", "sentence", defaultSentence, {
+      place: values.fixed === true ? "none" : "row",
+      maxLength: mostCharacters,
+    }),
     schemeChooser("embed", "sinusoidal", { draws: fitsWords }),
     range("dim", "dimensions", 6, 2, 32, { integer: true, most: 512, step: 2 }),
     choice("scale", "embeddings times", "1", [
@@ -105,6 +111,7 @@ export const addition = defineFigure<Model>({
     return {
       chosen,
       words,
+      cut: cutWords(String(values.sentence), mostTokens, mostCharacters, "the sentence"),
       dim,
       ...parts,
       names: {
@@ -128,9 +135,9 @@ export const addition = defineFigure<Model>({
     `Embeddings plus ${model.chosen.title.toLowerCase()} encoding, ` +
     `${count(model.words.length, "token")} \u00d7 ${count(model.dim, "dimension")}`,
 
-  caption: ({ values }) =>
-    "What enters the model is a plain sum. The embedding knows the word and not its place: equal words have equal " +
-    "rows. The encoding knows the place and not the word. " +
+  caption: ({ values, model }) =>
+    `${model.cut}What enters the model is a plain sum. The embedding knows the word and not its place: ` +
+    "equal words have equal rows. The encoding knows the place and not the word. " +
     (values.scale === "sqrt"
       ? "The paper multiplies the embeddings by \u221ad, so that the encoding does not drown them."
       : "The embeddings are seeded normal numbers, not trained."),

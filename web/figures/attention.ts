@@ -39,13 +39,14 @@ import { Lens } from "./lens.js";
 import { brokenLines, legend } from "./marks.js";
 import { dataScheme, schemeFields, schemeText } from "./scheme-fields.js";
 import { meansOf } from "./shrink.js";
-import { isolated, seedOf, shortened, spelled, tokensOf, vectorsOf } from "./sentence.js";
+import { cutWords, isolated, seedOf, shortened, spelled, tokensOf, vectorsOf } from "./sentence.js";
 import {
   descriptorNamed,
   encodingDeviation,
   noPosition,
   optionsFor,
   schemeChoices,
+  seesBackOnly,
   sizedCode,
   titleOf,
   type Descriptor,
@@ -93,6 +94,8 @@ interface Model {
   /** Of them, those that are not padding. */
   realQueries: number;
   realKeys: number;
+  /** What is said of texts too long, if there are any. */
+  cut: string;
   heads: number;
   width: number;
   cross: boolean;
@@ -291,7 +294,7 @@ export const attention = defineFigure<Model>({
       : "A clicked cell takes its score apart: what the words say, what the positions say, and what is left after " +
         "the softmax.";
     return (
-      `${what} Nothing here is trained: queries and keys are seeded normal numbers, one pair a word, ` +
+      `${model.cut}${what} Nothing here is trained: queries and keys are seeded normal numbers, one pair a word, ` +
       "so the same word asks and answers alike wherever it stands."
     );
   },
@@ -389,6 +392,9 @@ function* modelOf(values: Values, given: AnyScheme | undefined): Generator<Progr
     keys,
     realQueries: sentence.length,
     realKeys: keys.length - pads.length,
+    cut: [values.sentence, ...(cross ? [values.context] : [])]
+      .map((text, k) => cutWords(String(text), mostTokens, mostCharacters, k === 0 ? "the text" : "the second text"))
+      .join(""),
     heads,
     width,
     cross,
@@ -463,6 +469,12 @@ function sideOf(base: Base, descriptor: Descriptor | undefined, values: Values, 
     const { slot, name } = descriptor;
     const tokens = Math.max(queries.length, keys.length);
     scheme = fromJSON({ slot, name, ...optionsFor(descriptor, values, { heads, width, tokens }, ownNames) });
+  }
+  if (base.cross && scheme && seesBackOnly(scheme, heads, width)) {
+    throw new RangeError(
+      `${titleOf(descriptor)} counts the keys up to the query, so it does not go with a second sentence; ` +
+        "leave that empty or choose another scheme.",
+    );
   }
   const added = descriptor?.slot === "embed" ? (scheme as EmbedScheme) : undefined;
   const place = (rows: Float32Array): Float32Array =>

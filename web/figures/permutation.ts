@@ -30,13 +30,14 @@ import {
 import { book, lowered } from "./format.js";
 import { brokenLines, labelSize } from "./marks.js";
 import { dataScheme, schemeFields, schemeText } from "./scheme-fields.js";
-import { isolated, seedOf, shortened, tokensOf, vectorsOf } from "./sentence.js";
+import { cutWords, isolated, seedOf, shortened, tokensOf, vectorsOf } from "./sentence.js";
 import {
   descriptorNamed,
   encodingDeviation,
   noPosition,
   optionsFor,
   schemeChoices,
+  seesBackOnly,
   sizedCode,
   titleOf,
   type Descriptor,
@@ -55,6 +56,8 @@ interface Sentence {
 }
 
 interface Model {
+  /** What is said of a sentence too long, if it is. */
+  cut: string;
   descriptor: Descriptor | undefined;
   given: AnyScheme | undefined;
   heads: number;
@@ -81,6 +84,7 @@ interface Model {
 type Drawn = State<Model>;
 
 const mostWords = 48;
+const mostCharacters = 1000;
 // As they are dealt, a word looks at itself and at others about alike.
 const wordDeviation = 0.6;
 const classNames = ["A", "B", "C"];
@@ -95,7 +99,7 @@ export const permutation = defineFigure<Model>({
     sentence: 'The sentence, "dog bites man" by default; its words and signs are the tokens, at most 48.',
     order: "The same words in another order; from last to first where it is empty, as by default.",
     scheme: 'The name of any scheme of the catalogue, or "none", the default, for the words alone.',
-    causal: "Tokens see only themselves and what came before; false by default.",
+    causal: "Tokens see only themselves and what came before; false by default, always true under CoPE.",
     sum: 'How the gap is measured: "index", with sums in the order of the keys, or "sorted", in an order of their own.',
     head: "The head shown, from 1.",
     heads: "How many heads, 1 to 16; 8 by default.",
@@ -117,8 +121,8 @@ export const permutation = defineFigure<Model>({
     const sorted = descriptor?.slot !== "relate";
     return [
       flag("fixed", "fixed sentences", false, { place: "none" }),
-      text("sentence", "sentence", "dog bites man", { place, maxLength: 1000 }),
-      text("order", "its words in another order (empty: from last to first)", "", { place, maxLength: 1000 }),
+      text("sentence", "sentence", "dog bites man", { place, maxLength: mostCharacters }),
+      text("order", "its words in another order (empty: from last to first)", "", { place, maxLength: mostCharacters }),
       choice("scheme", "scheme", noPosition, schemeChoices(), { sentence: "Where positions come in." }),
       choice("sum", "sums over keys", "index", sums, {
         place: sorted ? "row" : "none",
@@ -157,7 +161,7 @@ export const permutation = defineFigure<Model>({
   },
 
   caption: ({ model }) => {
-    const seeded = "Nothing here is trained: words and classes are seeded normal numbers.";
+    const seeded = `${model.cut}Nothing here is trained: words and classes are seeded normal numbers.`;
     if (model.same) return `${sameSentence(model)} ${roundingSentence(model)} ${seeded}`;
     const causes = [
       ...(model.descriptor ? [`${titleOf(model.descriptor)} tells attention where a word stands`] : []),
@@ -266,7 +270,7 @@ function paramFields(descriptor: Descriptor, values: Values): Field[] {
 // ---------------------------------------------------------------- the model
 
 // Which word of `words` stands at each place of `other`; throws where they are not the same words.
-function permutationTo(words: readonly string[], other: readonly string[]): number[] {
+function permutationTo(words: readonly string[], other: readonly string[], cut: string): number[] {
   const free = new Map<string, number[]>();
   words.forEach((word, t) => {
     const places = free.get(word.toLowerCase()) ?? [];
@@ -278,16 +282,17 @@ function permutationTo(words: readonly string[], other: readonly string[]): numb
   const extra = other.find((_, t) => order[t] === undefined);
   if (extra !== undefined || missing !== undefined) {
     const what = extra !== undefined ? `\u201c${extra}\u201d is too much` : `\u201c${missing}\u201d is missing`;
-    throw new Error(`order must have the words of the sentence, each as often: ${what}.`);
+    throw new Error(`order must have the words of the sentence, each as often: ${what}. ${cut}`.trimEnd());
   }
   return order as number[];
 }
 
 function modelOf(values: Values, given: AnyScheme | undefined): Model {
-  const words = tokensOf(String(values.sentence)).slice(0, mostWords);
+  const words = tokensOf(String(values.sentence), mostWords);
+  const cut = cutWords(String(values.sentence), mostWords, mostCharacters, "the sentence");
   if (words.length === 0) throw new Error("the sentence is empty; type a word or more");
   const asked = tokensOf(String(values.order ?? ""));
-  const order = asked.length === 0 ? words.map((_, t) => words.length - 1 - t) : permutationTo(words, asked);
+  const order = asked.length === 0 ? words.map((_, t) => words.length - 1 - t) : permutationTo(words, asked, cut);
   const places = order.map((_, t) => order.indexOf(t));
   const tokens = words.length;
   const own = given as { heads?: unknown; dim?: unknown } | undefined;
@@ -299,7 +304,7 @@ function modelOf(values: Values, given: AnyScheme | undefined): Model {
     : descriptorNamed(String(values.scheme));
   const size = sizeFor(descriptor, heads, width, tokens);
   const scheme = given ?? (descriptor && made(descriptor, values, size));
-  const causal = values.causal === true;
+  const causal = values.causal === true || (scheme !== undefined && seesBackOnly(scheme, heads, width));
   const sorted = values.sum === "sorted" && descriptor?.slot !== "relate";
   const options: AttentionOptions = { ...(scheme && scheme.slot !== "embed" ? { [scheme.slot]: scheme } : {}), causal };
   const added = scheme?.slot === "embed" ? (scheme as EmbedScheme) : undefined;
@@ -330,6 +335,7 @@ function modelOf(values: Values, given: AnyScheme | undefined): Model {
   }).at(0, 1);
   const extent = both.reduce((most, v) => (Math.abs(v) > most ? Math.abs(v) : most), 0) || 1;
   return {
+    cut,
     ...{ descriptor, given, heads, width, head, causal, sorted, permutation: order, places, sentences, apart, gap },
     logitGap,
     same: gap <= 1e-5 * extent,

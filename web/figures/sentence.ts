@@ -4,6 +4,7 @@
 // every place and on every machine.
 import { randomNormal } from "../src/core.js";
 import { charactersOf } from "./cut-word.js";
+import { book, count } from "./format.js";
 
 /** The most tokens that figures take of a sentence, unless they say more. */
 export const mostTokens = 256;
@@ -27,6 +28,18 @@ const tokenPattern = new RegExp(
 /** The tokens of a sentence: words and signs, as they are written; the first `most` of them. */
 export function tokensOf(sentence: string, most = mostTokens): string[] {
   return (sentence.normalize("NFC").match(tokenPattern) ?? []).slice(0, most);
+}
+
+/**
+ * "Drawn are the first 48 of 60 tokens of the sentence." where a text has more than the first `most` tokens, or as many
+ * characters as its field takes; else nothing.
+ */
+export function cutWords(text: string, most: number, characters: number, name: string): string {
+  const total = tokensOf(text, Infinity).length;
+  const long = text.length >= characters;
+  if (total <= most && !long) return "";
+  const drawn = total > most ? `the first ${book(most)} of ${count(total, "token")}` : `the ${count(total, "token")}`;
+  return `Drawn are ${drawn} of ${long ? `the first ${book(characters)} characters of ` : ""}${name}. `;
 }
 
 /**

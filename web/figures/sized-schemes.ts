@@ -1,7 +1,8 @@
 // Any scheme of the catalogue, made for a figure of some size: widths and heads by that size, seeded numbers in place
 // of what a model would have learned.
-import { fromJSON, outlines, randomNormal } from "../src/core.js";
+import { attention, fromJSON, outlines, PosencError, randomNormal, tensor, type AnyScheme } from "../src/core.js";
 import type { Values } from "./figure.js";
+import { book } from "./format.js";
 import { literal, schemeOptions } from "./scheme-fields.js";
 import { seedOf } from "./sentence.js";
 
@@ -14,6 +15,9 @@ export const noPosition = "none";
 const tableDeviation = 0.7;
 /** Likewise of a learned encoding. */
 export const encodingDeviation = 0.7;
+
+// Params that end a scheme's reach, each at least as long as the text; a word's position is its place on every axis.
+const lengths = ["length", "window", "windowWidth"];
 
 /** What a scheme has to fit. */
 export interface Size {
@@ -63,7 +67,17 @@ export function optionsFor(
   for (const param of descriptor.params) {
     if (param.required && !(param.name in options) && param.shown) options[param.name] = param.shown.value;
   }
-  if (has("length") && Number(options.length ?? 0) < size.tokens) options.length = size.tokens;
+  for (const param of descriptor.params) {
+    const known = options[param.name] ?? (param.defaultParam === undefined ? 0 : Infinity);
+    if (!lengths.includes(param.name) || Number(known) >= size.tokens) continue;
+    if (typeof param.max === "number" && size.tokens > param.max) {
+      throw new RangeError(
+        `${descriptor.title} reaches ${book(param.max)} tokens, and there are ${book(size.tokens)}; ` +
+          "choose a shorter text or another scheme.",
+      );
+    }
+    options[param.name] = size.tokens;
+  }
   // Against lengths meant for long texts, a few words would all be near.
   for (const name of ["threshold", "tau"]) if (has(name)) options[name] ??= 2;
   const known = (name: string): unknown => {
@@ -87,6 +101,18 @@ export function optionsFor(
     options[param.name] = numbers;
   }
   return options;
+}
+
+/** Whether a scheme, made for these heads and their width, knows no keys ahead: it goes with a causal mask only. */
+export function seesBackOnly(scheme: AnyScheme, heads: number, width: number): boolean {
+  if (scheme.slot !== "relate") return false;
+  const one = tensor(new Float32Array(heads * width), [heads, 1, width]);
+  try {
+    attention(one, one, one, { relate: scheme });
+    return false;
+  } catch (error) {
+    return error instanceof PosencError && error.code === "unsupported" && error.argument === "causal";
+  }
 }
 
 const usable = new Map<string, boolean>();

@@ -217,7 +217,5 @@ describe("hands, words and take-aways", () => {
     ]);
     expect(renderSVG("permutation", { scheme: "rope" }, { theme: "dark", width: 320 })).toContain("RoPE");
     expect(() => figureState("permutation", { scheme: "rop" })).toThrow("scheme must be one of");
-    expect(() => figureState("permutation", { scheme: "cope" })).toThrow("causal");
-    expect(figureState("permutation", { scheme: "cope", causal: true }).values.scheme).toBe("cope");
   });
 });

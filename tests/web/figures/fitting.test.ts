@@ -1,0 +1,153 @@
+// What figures offer they draw: every scheme of a chooser in every view, at every size of text that their controls
+// reach; and what they leave out of a text they say.
+import { beforeAll, describe, expect, it } from "vitest";
+import { cope, PosencError, ready, schemes, xpos } from "../../../web/src/index.js";
+import { addition } from "../../../web/figures/addition.js";
+import { attention } from "../../../web/figures/attention.js";
+import { book } from "../../../web/figures/format.js";
+import { allFields, type Figure } from "../../../web/figures/figure.js";
+import { permutation } from "../../../web/figures/permutation.js";
+import { figureState, renderSVG } from "../../../web/figures/render.js";
+import { rotate } from "../../../web/figures/rotate.js";
+import { record, runCode } from "./drawn.js";
+
+beforeAll(() => ready());
+
+const choicesOf = (figure: Figure, name: string, attributes: Record<string, unknown>): string[] => {
+  const { values } = figureState(figure.name, attributes);
+  const field = allFields(figure, values).find((each) => each.name === name);
+  return field?.kind === "choice" ? field.choices.map(({ value }) => value) : [];
+};
+const wordy = (tokens: number): string => Array.from({ length: tokens }, (_, t) => `w${t}`).join(" ");
+
+describe("rotate", () => {
+  it.each(["pairs", "scores", "layouts"])("draws in view %s all that it offers there", (view) => {
+    const offered = choicesOf(rotate, "scheme", { view });
+    expect(offered).toContain("rope");
+    for (const scheme of offered) {
+      const state = figureState("rotate", { view, scheme });
+      expect(record(rotate, state).operations.length, scheme).toBeGreaterThan(0);
+      const tabs = rotate.tabs!(state.values, state.model)!;
+      expect(tabs.choices.map(({ value }) => value)).toContain(view);
+    }
+  });
+
+  it("offers every scheme that turns pairs, and no other", () => {
+    const turning = schemes.filter(({ slot, name }) => slot === "rotate" && name !== "queryScale");
+    expect(choicesOf(rotate, "scheme", {})).toEqual(turning.map(({ name }) => name));
+    expect(() => figureState("rotate", { scheme: "queryScale" })).toThrow("scheme must be one of rope, ");
+  });
+
+  it("says in a sentence which schemes have no layouts to mix up", () => {
+    for (const scheme of ["axialRope", "xpos", "mrope"]) {
+      for (const mix of ["table", "sides", "both"]) {
+        const asked = (): unknown => figureState("rotate", { scheme, view: "layouts", mix });
+        expect(asked, scheme).toThrow("its layouts cannot be mixed up here");
+        expect(asked, scheme).not.toThrow(PosencError as unknown as ErrorConstructor);
+      }
+    }
+    expect(() => figureState("rotate", { view: "layouts" }, xpos({ dim: 8 }))).toThrow("xPos takes no list");
+  });
+});
+
+describe("every scheme of the catalogue", () => {
+  const sizes: readonly [string, Record<string, unknown>][] = [
+    ["one word", { sentence: "dog" }],
+    ["padding", { padding: 3 }],
+    ["a longer sentence", { sentence: wordy(30) }],
+    ["a short sentence and a long second one", { context: wordy(10) }],
+  ];
+  it.each(sizes)("is drawn by attention with %s", (_, attributes) => {
+    const small = { heads: 2, headWidth: 8, ...attributes };
+    for (const scheme of choicesOf(attention, "scheme", {})) {
+      if (scheme === "cope" && "context" in attributes) continue;
+      for (const asked of [{ scheme }, { scheme: "none", compare: scheme }]) {
+        const { data, shape } = attention.array!(figureState("attention", { ...small, ...asked }));
+        expect(data.every((weight) => weight >= 0 && weight <= 1), scheme).toBe(true);
+        expect(shape[0]).toBe(2);
+      }
+    }
+  });
+
+  it.each([1, 3, 30, 48])("is drawn by permutation with %i words", (tokens) => {
+    for (const scheme of choicesOf(permutation, "scheme", {})) {
+      const state = figureState("permutation", { scheme, sentence: wordy(tokens), heads: 2, headWidth: 8 });
+      const { data, shape } = permutation.array!(state);
+      expect(shape).toEqual([2, tokens, 8]);
+      expect(data.every(Number.isFinite), scheme).toBe(true);
+    }
+  });
+
+  it("reaches as far as its window can be made", () => {
+    const text = { sentence: wordy(512), scheme: "swin", heads: 1, headWidth: 4 };
+    expect(attention.array!(figureState("attention", text)).shape).toEqual([1, 512, 512]);
+    const far = { ...text, sentence: wordy(513) };
+    expect(() => figureState("attention", far)).toThrow("Swin relative bias reaches 512 tokens, and there are 513");
+    expect(() => figureState("attention", { ...far, scheme: "none", compare: "swin" })).toThrow("reaches 512 tokens");
+  });
+
+  it("has a program of the same window", () => {
+    const state = figureState("attention", { scheme: "swin", sentence: wordy(10), heads: 2, headWidth: 4 });
+    const scheme = runCode(attention.code!(state).javascript, "scheme") as unknown as { toJSON(): object };
+    expect(scheme.toJSON()).toMatchObject({ name: "swin", window: 10, heads: 2 });
+    const narrow = { scheme: "swin", sentence: wordy(10), windowWidth: 2 };
+    expect(attention.code!(figureState("attention", narrow)).javascript).toContain("windowWidth: 10");
+  });
+});
+
+describe("a scheme that sees back only", () => {
+  it("is causal in permutation, whatever the flag says", () => {
+    for (const [attributes, data] of [
+      [{ scheme: "cope" }, undefined],
+      [{ scheme: "cope", causal: false }, undefined],
+      [{}, cope({ dim: 16, maxPosition: 4 })],
+    ] as const) {
+      const state = figureState("permutation", attributes, data);
+      expect(permutation.title(state)).toContain("CoPE, causal");
+      expect(permutation.code!(state).javascript).toContain("causal: true");
+    }
+    const asked = permutation.array!(figureState("permutation", { scheme: "cope", causal: true })).data;
+    expect([...permutation.array!(figureState("permutation", { scheme: "cope" })).data]).toEqual([...asked]);
+  });
+
+  it("does not go with a second sentence", () => {
+    const context = "Le chat dort bien";
+    const told = "CoPE counts the keys up to the query, so it does not go with a second sentence";
+    expect(() => figureState("attention", { scheme: "cope", context })).toThrow(told);
+    expect(() => figureState("attention", { compare: "cope", context })).toThrow(told);
+    expect(() => figureState("attention", { context }, cope({ dim: 16, maxPosition: 4 }))).toThrow(told);
+    expect(renderSVG("attention", { scheme: "shaw", context })).toContain("<svg");
+  });
+});
+
+describe("a text too long", () => {
+  const small = { scheme: "none", heads: 1, headWidth: 2 };
+  const cases: readonly [Figure, number, number, Record<string, unknown>][] = [
+    [attention, 2048, 2100, small],
+    [addition, 256, 300, {}],
+    [permutation, 48, 60, { heads: 1 }],
+  ];
+  it.each(cases)("is said to be cut ($name)", (figure, most, total, more) => {
+    const captionOf = (sentence: string): string =>
+      figure.caption(figureState(figure.name, { ...more, sentence }));
+    const told = captionOf(wordy(total));
+    expect(told).toContain(`Drawn are the first ${book(most)} of ${book(total)} tokens`);
+    expect(captionOf(wordy(most))).not.toContain("Drawn are");
+    expect(captionOf("a b")).not.toContain("Drawn are");
+  });
+
+  it("is said to be cut where its characters are too many", () => {
+    const sentence = `${"x".repeat(3000)} ${"y".repeat(3000)} z`;
+    expect(addition.caption(figureState("addition", { sentence }))).toContain(
+      "Drawn are the 2 tokens of the first 4000 characters of the sentence.",
+    );
+  });
+
+  it("is said of the second sentence too, and of words in another order", () => {
+    const state = figureState("attention", { ...small, sentence: "a b", context: wordy(2100) });
+    expect(attention.caption(state)).toContain("Drawn are the first 2048 of 2100 tokens of the second text.");
+    const sentence = wordy(60);
+    const order = sentence.split(" ").reverse().join(" ");
+    expect(() => figureState("permutation", { sentence, order })).toThrow("Drawn are the first 48 of 60 tokens");
+  });
+});
