@@ -1,19 +1,29 @@
 // A catalogue of twenty schemes: attention's tabs become a list, and every scheme is in it.
 import { beforeAll, expect, it, vi } from "vitest";
 
+const catalogue = vi.hoisted(() => ({ outlines: [] as readonly Outline[] }));
+
+vi.mock("../../../web/src/outline.js", async (original) => ({
+  ...(await original<typeof import("../../../web/src/outline.js")>()),
+  outlineOf: (slot: string, name: string) => entryOf(catalogue.outlines, slot, name),
+}));
+
 vi.mock("../../../web/src/core.js", async (original) => {
   const real = await original<typeof import("../../../web/src/core.js")>();
   const alibi = real.outlines.find((scheme) => scheme.name === "alibi")!;
   const more = Array.from({ length: 20 }, (_, i) => ({ ...alibi, name: `alibi${i}`, title: `Bias number ${i}` }));
+  catalogue.outlines = [...real.outlines, ...more];
   return {
     ...real,
-    outlines: [...real.outlines, ...more],
+    outlines: catalogue.outlines,
     fromJSON: (spec: Parameters<typeof real.fromJSON>[0]) =>
       real.fromJSON({ ...spec, name: spec.name.replace(/^alibi\d+$/, "alibi") }),
   };
 });
 
 import { outlines, ready } from "../../../web/src/core.js";
+import { entryOf } from "../../../web/src/outline.js";
+import type { Outline } from "../../../web/src/scheme.js";
 import { attention } from "../../../web/figures/attention.js";
 import { figureState, renderSVG } from "../../../web/figures/render.js";
 

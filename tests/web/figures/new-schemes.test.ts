@@ -1,6 +1,13 @@
 // Schemes that came after the figures: another of each slot, and a relate scheme without a table of offsets.
 import { beforeAll, describe, expect, it, vi } from "vitest";
 
+const catalogue = vi.hoisted(() => ({ outlines: [] as readonly Outline[] }));
+
+vi.mock("../../../web/src/outline.js", async (original) => ({
+  ...(await original<typeof import("../../../web/src/outline.js")>()),
+  outlineOf: (slot: string, name: string) => entryOf(catalogue.outlines, slot, name),
+}));
+
 vi.mock("../../../web/src/core.js", async (original) => {
   const real = await original<typeof import("../../../web/src/core.js")>();
   const copies = real.outlines.flatMap((scheme) => {
@@ -18,6 +25,7 @@ vi.mock("../../../web/src/core.js", async (original) => {
       { ...scheme, name: `${scheme.name}2`, title: `New ${scheme.title}`, params: [...scheme.params, extra] },
     ];
   });
+  catalogue.outlines = copies;
   let tableless = false;
   return {
     ...real,
@@ -32,6 +40,8 @@ vi.mock("../../../web/src/core.js", async (original) => {
 });
 
 import { ready } from "../../../web/src/core.js";
+import { entryOf } from "../../../web/src/outline.js";
+import type { Outline } from "../../../web/src/scheme.js";
 import { bias } from "../../../web/figures/bias.js";
 import { allFields } from "../../../web/figures/figure.js";
 import { relate } from "../../../web/figures/relate.js";
