@@ -84,6 +84,9 @@ const mixes = [
   { value: "both", label: "both sides" },
 ];
 
+// Pairs are found by turning as many vectors as there are dimensions.
+const mostWidth = 4096;
+
 export const rotate = defineFigure<Model>({
   name: "rotate",
   attributes: {
@@ -91,7 +94,7 @@ export const rotate = defineFigure<Model>({
     positions: "How many positions, 2 to 256; 32 by default.",
     m: "The position of the query.",
     n: "The position of the key.",
-    dim: "The width of query and key.",
+    dim: "The width of query and key, at most 4096.",
     base: "The base of the wavelengths.",
     layout: "Which columns make a pair: interleaved or half.",
     mix: "What is mixed up in the layouts view: table, sides or both.",
@@ -144,6 +147,7 @@ export const rotate = defineFigure<Model>({
       );
     }
     const dim = Number((scheme as unknown as { dim?: unknown }).dim ?? values.dim ?? 8);
+    if (dim > mostWidth) throw new RangeError(`dim must be at most ${mostWidth} here, got ${dim}.`);
     const seeded = randomNormal([2, dim], { seed: Number(values.tokenSeed ?? 0) });
     const q = vectorOf("query", values.q, dim) ?? seeded.row(0);
     const k = vectorOf("key", values.k, dim) ?? seeded.row(1);

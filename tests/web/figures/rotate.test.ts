@@ -1,6 +1,6 @@
 // <posenc-rotate> against rotations by complex numbers in double, and the known numbers of mixed layouts.
 import { beforeAll, describe, expect, it } from "vitest";
-import { randomNormal, ready } from "../../../web/src/index.js";
+import { randomNormal, ready, rope } from "../../../web/src/index.js";
 import { figureState, renderSVG } from "../../../web/figures/render.js";
 import { rotate } from "../../../web/figures/rotate.js";
 import { overlaps, record, runCode, textsOf } from "./drawn.js";
@@ -205,6 +205,9 @@ describe("all views", () => {
     expect(() => figureState("rotate", { dim: 4, q: "1 2 3" })).toThrow("The query must be 4 numbers, one a dimension");
     expect(() => figureState("rotate", { dim: 4, k: "1 2 x 4" })).toThrow("The key must be 4 numbers");
     expect(() => figureState("rotate", { dim: 5 })).toThrow("dim");
+    const wide = "dim must be at most 4096 here, got 65536";
+    expect(() => figureState("rotate", { dim: 65536 })).toThrow(wide);
+    expect(() => figureState("rotate", {}, rope({ dim: 65536 }))).toThrow(wide);
     expect(renderSVG("rotate", { view: "layouts" }, { width: 320, theme: "dark" })).toContain("norm of the query");
   });
 });
