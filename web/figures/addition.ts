@@ -4,9 +4,9 @@ import type { ColourScale } from "./colour.js";
 import { cutWord } from "./cut-word.js";
 import { choice, cursorField, defineFigure, flag, range, text, type Code, type State, type Values } from "./figure.js";
 import { book, count } from "./format.js";
+import { givenScheme } from "./given-data.js";
 import { inkOn, indexTicks, labelSize, legend } from "./marks.js";
 import {
-  dataScheme,
   descriptorOf,
   literal,
   schemeChooser,
@@ -83,10 +83,10 @@ export const addition = defineFigure<Model>({
   compute: (values, data) => {
     const words = tokensOf(String(values.sentence));
     if (words.length === 0) throw new Error("the sentence is empty; type a word or more");
-    const given = dataScheme(data);
-    const name = given?.slot === "embed" ? given.name : String(values.scheme);
+    const given = givenScheme(data, ["embed"]);
+    const name = given?.name ?? String(values.scheme);
     const options = optionsOf(values, words.length);
-    const scheme = (given?.slot === "embed" ? given : fromJSON({ slot: "embed", name, ...options })) as EmbedScheme;
+    const scheme = given ?? (fromJSON({ slot: "embed", name, ...options }) as EmbedScheme);
     const chosen = {
       scheme,
       name,

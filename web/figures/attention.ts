@@ -35,9 +35,10 @@ import {
   type Values,
 } from "./figure.js";
 import { book } from "./format.js";
+import { anySlot, givenScheme } from "./given-data.js";
 import { Lens } from "./lens.js";
 import { brokenLines, legend } from "./marks.js";
-import { dataScheme, schemeFields, schemeText } from "./scheme-fields.js";
+import { schemeFields, schemeText } from "./scheme-fields.js";
 import { meansOf } from "./shrink.js";
 import { cutWords, isolated, seedOf, shortened, spelled, tokensOf, vectorsOf } from "./sentence.js";
 import {
@@ -239,7 +240,7 @@ export const attention = defineFigure<Model>({
   },
 
   compute: (values, data) => {
-    const steps = modelOf(values, dataScheme(data));
+    const steps = modelOf(values, givenScheme(data, anySlot));
     for (;;) {
       const step = steps.next();
       if (step.done) return step.value;
@@ -251,8 +252,8 @@ export const attention = defineFigure<Model>({
     task: (values, data) => {
       const tokens = [values.sentence, values.context].map((text) => tokensOf(String(text ?? ""), mostTokens).length);
       if (Math.max(...tokens) <= atOnce) return undefined;
+      const steps = modelOf(values, givenScheme(data, anySlot));
       return async (task) => {
-        const steps = modelOf(values, dataScheme(data));
         for (;;) {
           const step = steps.next();
           if (step.done) return step.value;

@@ -14,6 +14,7 @@ import {
   type Values,
 } from "./figure.js";
 import { book, count } from "./format.js";
+import { anySlot, dataRefusal, givenScheme } from "./given-data.js";
 import { brokenLines, labelSize } from "./marks.js";
 import { nearestOf } from "./refusal.js";
 import { descriptorOf, literal, schemesOf } from "./scheme-fields.js";
@@ -65,7 +66,7 @@ export const compare = defineFigure<Model>({
   ],
 
   compute: (values, data) => {
-    const given = Array.isArray(data) ? (data as readonly AnyScheme[]) : undefined;
+    const given = givenSchemes(data);
     const made = given
       ? given.map((scheme) => ({ scheme, code: String(scheme) }))
       : namesOf(values).map(([slot, name]) => schemeOf(slot, name, values));
@@ -195,6 +196,17 @@ function namesOf(values: Values): [Slot, string][] {
     const guess = nearestOf(word, names);
     const hint = guess === undefined ? `there are ${names.join(", ")}.` : `did you mean \u201c${guess}\u201d?`;
     throw new RangeError(`There is no scheme \u201c${word}\u201d; ${hint}`);
+  });
+}
+
+function givenSchemes(data: unknown): readonly AnyScheme[] | undefined {
+  const takes = "a list of schemes or their JSON";
+  if (data === undefined || data === null) return undefined;
+  if (!Array.isArray(data)) throw dataRefusal(takes, data);
+  return data.map((one: unknown) => {
+    const scheme = givenScheme(one, anySlot, takes);
+    if (!scheme) throw dataRefusal(takes, data);
+    return scheme;
   });
 }
 

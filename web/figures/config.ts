@@ -24,6 +24,7 @@ import {
   type State,
 } from "./figure.js";
 import { book, count, powerOfTen } from "./format.js";
+import { dataRefusal } from "./given-data.js";
 import { jsonFault } from "./json-fault.js";
 import { brokenLines, indexTicks, labelSize, scaleOf, spread } from "./marks.js";
 import { estimateWidth, type Ink, type Surface } from "./surface.js";
@@ -133,7 +134,10 @@ export const config = defineFigure<Model>({
   ],
 
   compute: (values, data) => {
-    const given = typeof data === "object" && data !== null ? data : undefined;
+    const given = data ?? undefined;
+    if (given !== undefined && (typeof given !== "object" || Array.isArray(given))) {
+      throw dataRefusal("a parsed config.json", given);
+    }
     const raw = given ?? parsed(String(values.config));
     const read = fromConfig(raw);
     const lengths = lengthsOf(raw, read);

@@ -5,6 +5,7 @@ import type { TensorLike } from "../src/core.js";
 import { drawChart, type ChartLine } from "./chart.js";
 import { choice, defineFigure, flag, range, type ChoiceField, type Code, type State, type Values } from "./figure.js";
 import { book, count, tickText } from "./format.js";
+import { givenNumbers } from "./given-data.js";
 import { scaleOf } from "./marks.js";
 import { literal } from "./scheme-fields.js";
 import type { Surface } from "./surface.js";
@@ -221,7 +222,7 @@ function lawOf(model: Model): Law {
 
 // The reader's law: samples handed over, or a base or exponent of their own.
 function ownLaw(values: Values, data: unknown): Law | undefined {
-  if (data !== undefined && data !== null) {
+  if (givenNumbers(data, [1], "samples of a law, a list of numbers")) {
     return { value: "samples", name: "the samples", law: { samples: data as TensorLike } };
   }
   if (values.law === "base^-t") {

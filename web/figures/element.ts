@@ -197,7 +197,7 @@ export class FigureElement extends Base {
     this.#file.say(`reading ${file.name} \u2026`);
     try {
       await ready();
-      const { values = {}, ...content } = await files.read(file);
+      const { values = {}, ...content } = await files.read(file, this.value);
       // Another file has come meanwhile.
       if (serial !== this.#file.serial) return;
       for (const [field, value] of Object.entries(values)) {

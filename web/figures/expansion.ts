@@ -17,8 +17,9 @@ import {
   type Values,
 } from "./figure.js";
 import { book, count, tickText } from "./format.js";
+import { givenNumbers, schemeAmong } from "./given-data.js";
 import { indexTicks, labelSize, legend, scaleOf } from "./marks.js";
-import { chosenScheme, dataScheme, descriptorOf, schemeFields, type ChosenScheme } from "./scheme-fields.js";
+import { chosenScheme, descriptorOf, schemeFields, type ChosenScheme } from "./scheme-fields.js";
 import type { Box, Ink, Surface } from "./surface.js";
 
 type Part = keyof Bilinear;
@@ -70,6 +71,8 @@ const termNames = [
   "p(n)\u00b2 f\u2033/2",
   "p(m) p(n) f\u2033",
 ];
+
+const takes = "an embed scheme, its JSON or a matrix H: numbers of shape [d, d], or [d] for its diagonal";
 
 export const expansion = defineFigure<Model>({
   name: "expansion",
@@ -130,7 +133,8 @@ export const expansion = defineFigure<Model>({
   },
 
   compute: (values, data) => {
-    const given = dataScheme(data);
+    const given = schemeAmong(data, ["embed"], takes);
+    const matrix = given ? undefined : givenNumbers(data, [1, 2], takes);
     const chosen = chosenScheme("embed", { ...values, scheme: "sinusoidal" }, given);
     const { scheme } = chosen;
     const positions = Number(values.positions);
@@ -141,7 +145,7 @@ export const expansion = defineFigure<Model>({
       const expansion = taylor({ tokens: positions, dim, seed, scales, positions: tokens, scheme });
       return { chosen, positions, dim, kind: "", h: [], parts: undefined, extent: 1, expansion, tokens };
     }
-    const own = data !== undefined && data !== null && !given;
+    const own = matrix !== undefined;
     const kind = own ? "own" : String(values.h);
     const h = own ? (data as TensorLike) : matrixOf(kind, values, dim, scheme);
     const found = bilinear(scheme, h, { queries: positions, keys: positions });

@@ -32,8 +32,9 @@ import {
   type Values,
 } from "./figure.js";
 import { book, count, short } from "./format.js";
+import { givenScheme } from "./given-data.js";
 import { brokenLines, indexTicks, labelSize, legend, valueTicks } from "./marks.js";
-import { dataScheme, descriptorOf, literal, schemeText } from "./scheme-fields.js";
+import { descriptorOf, literal, schemeText } from "./scheme-fields.js";
 import type { Box, Surface } from "./surface.js";
 
 /** RoPE under one rule, against what was trained. */
@@ -287,15 +288,14 @@ function scalingOf(type: string, params: readonly Param[], trained: number, fact
 function modelOf(values: Values, data: unknown): Model {
   const trained = Number(values.trained);
   const factor = Number(values.factor);
-  const dim = Number(values.dim);
+  const given = givenScheme(data, ["rotate"]);
+  const dim = Number((given as { dim?: unknown } | undefined)?.dim ?? values.dim);
   const base = Number(values.base);
   const length = Math.round(trained * factor);
   const all = values.view === "rules";
   const step = Math.ceil(length / (values.view === "schemes" ? mostSamples : mostRuleSamples));
   const offsets = arange(0, length, step);
   const samples = Math.ceil(length / step);
-  const given = dataScheme(data);
-  if (given && given.slot !== "rotate") throw new RangeError(`data must be a rotate scheme, got ${given.name}.`);
   const options = { dim, ...(base === 10000 ? {} : { base }) };
   const plain = rope(options);
   const ruleOf = (name: string, scheme: RotateScheme, code: string): Rule => ({
@@ -321,7 +321,7 @@ function modelOf(values: Values, data: unknown): Model {
       if (wanted && !all) throw error;
     }
   }
-  if (given) rules.push(ruleOf("given", given as RotateScheme, schemeText(given)));
+  if (given) rules.push(ruleOf("given", given, schemeText(given)));
   const chosen = all ? 0 : rules.length - 1;
   const { phases } = rules[chosen] as Rule;
   const head = Number(values.head) - 1;

@@ -19,7 +19,7 @@
 //                           `zoom`, the reader sees many cells closer: draw those of state.part, which
 //                           drawMatrix() takes.
 //   files                   files that a reader drops on the figure or chooses, and what it makes of them: values of
-//                           fields, or its data. tableFiles (table-file.ts) reads a table of numbers.
+//                           fields, or its data. tableFiles() (table-file.ts) reads a table of numbers.
 //   draw(surface, state)    the drawing, in CSS pixels and roles of colour (ink, grey, faint, accent, cool, paper).
 //                           drawMatrix() (matrix.ts) does a heat map with cross-hair, column and row in one call;
 //                           axes, legends and curves are in marks.ts.
@@ -157,8 +157,8 @@ export interface Files {
   label: string;
   /** The input's `accept`: ".npy,.safetensors". */
   accept: string;
-  /** Reads one; what it throws is told beside the input, and the figure stays as it is. */
-  read: (file: File) => Promise<FileContent>;
+  /** Reads one, at the figure's values; what it throws is told beside the input, and the figure stays as it is. */
+  read: (file: File, values?: Values) => Promise<FileContent>;
   /**
    * attachFiles of file-control.ts: listens on the figure's own node and puts an input after another. Named by the
    * figure, so that pages carry it only where a figure takes files.

@@ -19,15 +19,17 @@ import {
   range,
   type ChoiceField,
   type Code,
+  type Figure,
   type State,
   type Values,
 } from "./figure.js";
 import { book, count } from "./format.js";
+import { givenTable, schemeAmong, type GivenTable } from "./given-data.js";
 import { brokenLines, indexTicks, labelSize, valueTicks } from "./marks.js";
 import { drawMatrix } from "./matrix.js";
-import { chosenScheme, dataScheme, descriptorOf, schemeFields, type ChosenScheme } from "./scheme-fields.js";
+import { chosenScheme, descriptorOf, schemeFields, type ChosenScheme } from "./scheme-fields.js";
 import type { Ink, Surface } from "./surface.js";
-import { fileTable, tableFiles } from "./table-file.js";
+import { tableFiles } from "./table-file.js";
 
 interface Model {
   /** Undefined where the table is the reader's. */
@@ -75,7 +77,7 @@ const metricWords: Readonly<Record<string, string>> = {
   euclidean: "distance",
 };
 
-export const grid = defineFigure<Model>({
+export const grid: Figure = defineFigure<Model>({
   name: "grid",
   attributes: {
     scheme:
@@ -102,7 +104,7 @@ export const grid = defineFigure<Model>({
     ]) as ChoiceField;
   },
 
-  files: tableFiles,
+  files: tableFiles(() => grid),
 
   fields: (values) => {
     const name = String(values.scheme ?? "sinusoidal2d");
@@ -149,7 +151,7 @@ export const grid = defineFigure<Model>({
 
   compute: (values, data) => {
     const metric = String(values.metric) as "cosine" | "dot" | "euclidean";
-    const shown = fileTable(data) ? ofFile(values, data) : ofScheme(values, data);
+    const shown = shownOf(values, data);
     const alike = similarity(shown.table, { metric, dtype: "float64" }).data as Float64Array;
     const width = shown.table.shape[1] ?? 0;
     const extent = largest(shown.table.data as ArrayLike<number>) || 1;
@@ -335,10 +337,16 @@ function slotOf(name: string): "embed" | "rotate" {
 
 type Shown = Pick<Model, "chosen" | "title" | "rows" | "columns" | "table" | "first" | "positions">;
 
-function ofScheme(values: Values, data: unknown): Shown {
-  const given = dataScheme(data);
-  const slot = given?.slot === "rotate" || given?.slot === "embed" ? given.slot : slotOf(String(values.scheme));
-  const chosen = chosenScheme(slot, twoAxes(values), data) as NonNullable<Model["chosen"]>;
+function shownOf(values: Values, data: unknown): Shown {
+  const takes = "an embed or rotate scheme, its JSON or a table with a row for each patch";
+  const scheme = schemeAmong(data, ["embed", "rotate"], takes);
+  const given = scheme ? undefined : givenTable(data, takes);
+  return given ? ofTable(values, given) : ofScheme(values, scheme);
+}
+
+function ofScheme(values: Values, given: EmbedScheme | RotateScheme | undefined): Shown {
+  const slot = given?.slot ?? slotOf(String(values.scheme));
+  const chosen = chosenScheme(slot, twoAxes(values), given) as NonNullable<Model["chosen"]>;
   const { scheme, title } = chosen;
   const [rows, columns] = [Number(values.rows), Number(values.columns)];
   const places = placesOf[chosen.name] ?? "line";
@@ -385,8 +393,7 @@ function onesOf(tokens: number, dim: number): Tensor {
 }
 
 // A Vision Transformer's table; one row more than patches is the class token's, which stands first.
-function ofFile(values: Values, data: unknown): Shown {
-  const { table, name } = fileTable(data) as NonNullable<ReturnType<typeof fileTable>>;
+function ofTable(values: Values, { table, name = "the given table" }: GivenTable): Shown {
   const total = table.shape[0] ?? 0;
   const [rows, columns] = [Number(values.rows), Number(values.columns)];
   const sides = [total, total - 1].map((cells) => {

@@ -28,8 +28,9 @@ import {
   type Values,
 } from "./figure.js";
 import { book, lowered } from "./format.js";
+import { anySlot, givenScheme } from "./given-data.js";
 import { brokenLines, labelSize } from "./marks.js";
-import { dataScheme, schemeFields, schemeText } from "./scheme-fields.js";
+import { schemeFields, schemeText } from "./scheme-fields.js";
 import { cutWords, isolated, seedOf, shortened, tokensOf, vectorsOf } from "./sentence.js";
 import {
   descriptorNamed,
@@ -143,7 +144,7 @@ export const permutation = defineFigure<Model>({
     ];
   },
 
-  compute: (values, data) => modelOf(values, dataScheme(data)),
+  compute: (values, data) => modelOf(values, givenScheme(data, anySlot)),
 
   cells: ({ model }) => ({
     row: { name: "token", count: model.places.length },

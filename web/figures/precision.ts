@@ -14,10 +14,10 @@ import {
   type Values,
 } from "./figure.js";
 import { book, count, powerOfTen, short, tickText } from "./format.js";
+import { givenScheme } from "./given-data.js";
 import { indexTicks } from "./marks.js";
 import {
   chosenScheme,
-  dataScheme,
   descriptorOf,
   schemeFields,
   schemeFrom,
@@ -140,9 +140,9 @@ export const precision = defineFigure<Model>({
 
   compute: (values, data) => {
     const waves = values.view === "waves";
-    const given = dataScheme(data);
-    const slot = given && given.slot !== "bias" && given.slot !== "relate" ? given.slot : slotOf(String(values.scheme));
-    const chosen = chosenScheme(slot, values, data) as Model["chosen"];
+    const given = givenScheme(data, ["embed", "rotate"]);
+    const slot = given?.slot ?? slotOf(String(values.scheme));
+    const chosen = chosenScheme(slot, values, given) as Model["chosen"];
     const { scheme } = chosen;
     const recipe = values.recipe as PrecisionRecipe;
     const tolerance = Number(values.tolerance ?? 0.001);

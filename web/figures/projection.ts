@@ -9,6 +9,7 @@ import {
   range,
   type ChoiceField,
   type Code,
+  type Figure,
   type State,
   type Values,
 } from "./figure.js";
@@ -42,7 +43,7 @@ type Drawn = State<Model>;
 const mostComponents = 16;
 const mostMapped = 512;
 
-export const projection = defineFigure<Model>({
+export const projection: Figure = defineFigure<Model>({
   name: "projection",
   attributes: {
     scheme: 'The embed scheme, "sinusoidal" by default.',
@@ -100,7 +101,8 @@ export const projection = defineFigure<Model>({
     return { sides: tables.map((table) => mapped(table, map)), rows, axes, map };
   },
 
-  files: tableFiles,
+  // One step of a map shows as well whether there can be one.
+  files: tableFiles(() => projection, { iterations: 1 }),
 
   cells: ({ model }) => ({
     column: { name: "position", count: model.rows, start: Math.floor(0.3 * model.rows) },

@@ -4,6 +4,7 @@ import { outlineOf } from "../src/outline.js";
 import { sentenceOf } from "../src/sentences.js";
 import { choice, flag, range, type ChoiceField, type Field, type RangeField, type Values } from "./figure.js";
 import { book } from "./format.js";
+import { givenScheme } from "./given-data.js";
 
 type Descriptor = (typeof outlines)[number];
 type Slot = Descriptor["slot"];
@@ -147,24 +148,18 @@ export interface ChosenScheme<Made extends AnyScheme> {
   given: boolean;
 }
 
-/** `data` where it is a scheme of this slot, else the one that the values say; the core checks them. */
+/** The scheme of this slot that `data` is, else the one that the values say; the core checks them. */
 export function chosenScheme<S extends Slot>(
   slot: S,
   values: Values,
   data: unknown,
 ): ChosenScheme<Extract<AnyScheme, { slot: S }>> {
-  const given = dataScheme(data);
-  const name = given?.slot === slot ? given.name : String(values.scheme);
-  const scheme = (given?.slot === slot ? given : schemeFrom(slot, name, values)) as Extract<AnyScheme, { slot: S }>;
+  const given = givenScheme(data, [slot]);
+  const name = given?.name ?? String(values.scheme);
+  const scheme = given ?? (schemeFrom(slot, name, values) as Extract<AnyScheme, { slot: S }>);
   const own = scheme === given;
   const code = own ? schemeText(scheme) : schemeCode(slot, name, values);
   return { scheme, title: descriptorOf(slot, name).title, name, code, given: own };
-}
-
-/** `data` where it is a scheme, of any slot. */
-export function dataScheme(data: unknown): AnyScheme | undefined {
-  const { slot, name } = (typeof data === "object" && data !== null ? data : {}) as { slot?: unknown; name?: unknown };
-  return outlineOf(String(slot), String(name)) ? (data as AnyScheme) : undefined;
 }
 
 /** The call that makes a scheme, tables and all. */

@@ -1,7 +1,7 @@
 // <posenc-similarity>: every position compared with every other one, and what that says of their distance alone.
 import { offsetProfile, similarity as similarityOf, toeplitzGap, type OffsetProfile } from "../src/analysis/index.js";
 import type { ColourScale } from "./colour.js";
-import { choice, cursorField, defineFigure, type ChoiceField, type Code, type State } from "./figure.js";
+import { choice, cursorField, defineFigure, type ChoiceField, type Code, type Figure, type State } from "./figure.js";
 import { book, count, lowered, short } from "./format.js";
 import { indexTicks, labelSize, legend, valueTicks } from "./marks.js";
 import { shortened } from "./sentence.js";
@@ -39,7 +39,7 @@ const names: Readonly<Record<Metric, string>> = {
   euclidean: "Distances",
 };
 
-export const similarity = defineFigure<Model>({
+export const similarity: Figure = defineFigure<Model>({
   name: "similarity",
   attributes: {
     scheme: 'The embed scheme, "sinusoidal" by default.',
@@ -71,7 +71,7 @@ export const similarity = defineFigure<Model>({
     return { metric, sides, rows: Math.max(...sides.map(({ rows }) => rows)) };
   },
 
-  files: tableFiles,
+  files: tableFiles(() => similarity),
 
   cells: ({ model }) => ({
     row: { name: "m", count: model.rows, start: Math.floor(0.375 * model.rows) },

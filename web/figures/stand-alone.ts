@@ -1,7 +1,7 @@
 // A figure as a page of its own: one file with the script in it, which a reader keeps and opens without a network.
 import { Tensor } from "../src/core.js";
+import { isScheme } from "../src/scheme.js";
 import { attributeName, type Value } from "./figure.js";
-import { dataScheme } from "./scheme-fields.js";
 import { escape } from "./svg.js";
 import { base64 } from "./png.js";
 import { toNpyBytes } from "./take-away.js";
@@ -51,8 +51,8 @@ function inHtml(script: string): string {
 
 // The expression that makes the data anew.
 function program(data: unknown): string {
-  const scheme = dataScheme(data);
-  if (scheme) return `posenc.fromJSON(${JSON.stringify(scheme)})`;
+  // What is no scheme yet, such as its JSON, is written as it is.
+  if (isScheme(data)) return `posenc.fromJSON(${JSON.stringify(data)})`;
   if (data instanceof Tensor) {
     if (data.dtype === "bool") throw new TypeError("a table of booleans cannot be written into a page");
     const bytes = base64(toNpyBytes(data as Tensor<"float32">));

@@ -2,7 +2,7 @@
 // them is loaded with the first file.
 import { tensor, type Tensor } from "../src/core.js";
 import { attachFiles } from "./file-control.js";
-import type { FileContent, Files } from "./figure.js";
+import { completeValues, type Figure, type Files, type Values } from "./figure.js";
 import { book } from "./format.js";
 
 /** What a figure gets as its data from a table's file. */
@@ -13,29 +13,34 @@ export interface FileTable {
   name: string;
 }
 
-/** Of a figure whose data is a {@link FileTable}. */
-export const tableFiles: Files = {
-  label: "a table from a file",
-  accept: ".npy,.safetensors",
-  read: readTable,
-  attach: attachFiles,
-};
-
-/** `data` where it is a table from a file. */
-export function fileTable(data: unknown): FileTable | undefined {
-  const { table, name } = (typeof data === "object" && data !== null ? data : {}) as Partial<FileTable>;
-  return typeof name === "string" && table?.shape?.length === 2 ? (data as FileTable) : undefined;
+/**
+ * Files of a figure whose data is a {@link FileTable}. One that it cannot draw at its values is refused, so that it
+ * stays as it was; `quick` are values that make this sooner known.
+ */
+export function tableFiles(figure: () => Figure, quick: Values = {}): Files {
+  return {
+    label: "a table from a file",
+    accept: ".npy,.safetensors",
+    read: async (file, values = {}) => {
+      const data = await readTable(file);
+      const drawn = figure();
+      drawn.compute({ ...completeValues(drawn, (name) => values[name]), ...quick }, data);
+      return { data };
+    },
+    attach: attachFiles,
+  };
 }
 
 // Tables that a model's first layer adds: GPT-2's wpe, BERT's position_embeddings, ViT's pos_embed.
 const positional = /wpe|pos(ition)?[._]?(al)?[._]?(emb|enc|bias|table)|embed_positions/i;
 const mostNumbers = 2 ** 25;
 
-async function readTable(file: File): Promise<FileContent> {
+/** Reads a table; throws a sentence where there is none, or no telling which. */
+export async function readTable(file: File): Promise<FileTable> {
   const { readNpy, readSafetensors, safetensorsHeader } = await import("../src/files.js");
   if (/\.npy$/i.test(file.name)) {
     const table = await readNpy(file);
-    return { data: { table: asTable(table, "the array"), name: file.name } satisfies FileTable };
+    return { table: asTable(table, "the array"), name: file.name };
   }
   if (!/\.safetensors$/i.test(file.name)) throw new Error("a table is read from .npy and .safetensors files");
   const { tensors } = await safetensorsHeader(file);
@@ -53,7 +58,7 @@ async function readTable(file: File): Promise<FileContent> {
   }
   const [name] = only;
   const read = await readSafetensors(file, { names: [name] });
-  return { data: { table: asTable(read[name] as Tensor, name), name: `${file.name}, ${name}` } satisfies FileTable };
+  return { table: asTable(read[name] as Tensor, name), name: `${file.name}, ${name}` };
 }
 
 // Leading axes of one entry are batches: ViT keeps [1, T, d].

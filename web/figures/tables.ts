@@ -1,11 +1,11 @@
 // Tables of positions, to be looked at as a whole: of the chosen scheme, of a second one beside it, or numbers of the
 // reader's own.
-import { encode, fromJSON, tensor, type EmbedScheme, type Tensor, type TensorLike } from "../src/core.js";
+import { encode, fromJSON, type EmbedScheme, type Tensor } from "../src/core.js";
 import { choice, range, type Field, type Values } from "./figure.js";
 import { lowered } from "./format.js";
+import { givenTable, schemeAmong, type GivenTable } from "./given-data.js";
 import {
   chosenScheme,
-  dataScheme,
   descriptorOf,
   schemeChooser,
   schemeCode,
@@ -14,7 +14,6 @@ import {
   schemesOf,
   type ChosenScheme,
 } from "./scheme-fields.js";
-import { fileTable } from "./table-file.js";
 
 type Descriptor = ReturnType<typeof descriptorOf>;
 
@@ -34,6 +33,7 @@ export interface PositionTable {
 
 export const compareSentence =
   "A second scheme, drawn beside the first; a table from a file, or given as data, takes its place.";
+const takesTable = "an embed scheme, its JSON or a table of shape [T, d]";
 const nothing = "nothing";
 const mostRows = 1024;
 
@@ -58,17 +58,19 @@ export function tableFields(values: Values, positions: number, compare: string):
 /** The table of the values' scheme, and the one to be drawn beside it if there is one: `data` may be either. */
 export function tablesOf(values: Values, data: unknown): PositionTable[] {
   const rows = Number(values.positions);
-  const first = tableOf(chosenScheme("embed", atLength(values, rows), data), rows);
-  const given = data === undefined || data === null || dataScheme(data) ? undefined : tableGiven(data, rows);
+  const scheme = schemeAmong(data, ["embed"], takesTable);
+  const first = tableOf(chosenScheme("embed", atLength(values, rows), scheme), rows);
+  const given = scheme ? undefined : givenTable(data, takesTable);
   const other = String(values.compare ?? nothing);
-  if (given) return [first, given];
+  if (given) return [first, ownTable(given, rows)];
   if (other === nothing) return [first];
   // The controls hold the first scheme's params; the second has its width, and else what it is shown with.
   const own = { ...shownValues(descriptorOf("embed", other)), ...(values.dim ? { dim: values.dim } : {}) };
   const made = atLength({ ...own, scheme: other }, rows);
-  const scheme = schemeFrom("embed", other, made) as EmbedScheme;
+  const second = schemeFrom("embed", other, made) as EmbedScheme;
   const { title } = descriptorOf("embed", other);
-  return [first, tableOf({ scheme, title, name: other, code: schemeCode("embed", other, made), given: false }, rows)];
+  const code = schemeCode("embed", other, made);
+  return [first, tableOf({ scheme: second, title, name: other, code, given: false }, rows)];
 }
 
 function tableOf({ scheme, title, name, code }: ChosenScheme<EmbedScheme>, positions: number): PositionTable {
@@ -83,14 +85,10 @@ function phraseOf(title: string): string {
 }
 
 // From a file, or what a program has at hand.
-function tableGiven(data: unknown, positions: number): PositionTable {
-  const { table: all, name: title } = fileTable(data) ?? { table: tensor(data as TensorLike), name: "Given table" };
-  if (all.shape.length !== 2) {
-    throw new RangeError(`data must be a scheme or a table of shape [T, d], got shape [${all.shape.join(", ")}].`);
-  }
+function ownTable({ table: all, name }: GivenTable, positions: number): PositionTable {
   const [length = 0, columns = 0] = all.shape;
   const rows = Math.min(length, positions);
-  const phrase = fileTable(data) ? `the table of ${title}` : "the given table";
+  const [title, phrase] = name === undefined ? ["Given table", "the given table"] : [name, `the table of ${name}`];
   return { title, phrase, table: all.slice(0, rows), rows, columns, made: undefined, untrained: false };
 }
 

@@ -1,7 +1,8 @@
 // Figures of schemes that turn pairs, whether they embed positions or rotate by them.
 import { frequencies, fromJSON, outlines, type EmbedScheme, type RotateScheme } from "../src/core.js";
 import { choice, type Field, type Values } from "./figure.js";
-import { chosenScheme, dataScheme, descriptorOf, schemeFrom, type ChosenScheme } from "./scheme-fields.js";
+import { givenScheme } from "./given-data.js";
+import { chosenScheme, descriptorOf, schemeFrom, type ChosenScheme } from "./scheme-fields.js";
 
 export type Turning = EmbedScheme | RotateScheme;
 
@@ -42,11 +43,11 @@ export function turningDescriptor(name: string): Descriptor {
   return descriptorOf(embeds ? "embed" : "rotate", name);
 }
 
-/** `data` where it is a scheme of either slot, else the one that the values say. */
+/** The scheme of either slot that `data` is, else the one that the values say. */
 export function chosenTurning(values: Values, data: unknown): ChosenScheme<Turning> {
-  const given = dataScheme(data);
+  const given = givenScheme(data, ["embed", "rotate"]);
   const slot = given?.slot ?? turningDescriptor(String(values.scheme)).slot;
-  return slot === "embed" ? chosenScheme("embed", values, data) : chosenScheme("rotate", values, data);
+  return slot === "embed" ? chosenScheme("embed", values, given) : chosenScheme("rotate", values, given);
 }
 
 /** The scheme as it was before a rule of context extension; undefined where none has changed it. */

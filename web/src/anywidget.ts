@@ -3,9 +3,7 @@
 import { defineElement, type FigureElement } from "../figures/element.js";
 import { figureFiles } from "../figures/later.js";
 import { ready } from "./module.js";
-import { fromJSON } from "./catalogue.js";
-import type { SchemeJSON } from "./scheme.js";
-import { type NestedNumbers, tensor } from "./tensor.js";
+import { tensor } from "./tensor.js";
 
 /** What a figure needs of a widget's model. */
 export interface WidgetModel {
@@ -29,8 +27,9 @@ const typed = { float32: Float32Array, float64: Float64Array, int32: Int32Array 
 /**
  * Renders the figure that the trait `figure` names ("embed" of <posenc-embed>, the default) with the values of the
  * trait `value` (a mapping of names to numbers, texts, booleans) and `theme` ("light", "dark"). `data` is a scheme as
- * JSON, or `{table, name}` with a table as nested lists or as `{shape, dtype, data: bytes}`. What the reader sets goes
- * back into `value`, with `live` also while a slider or the cursor moves. Gives what takes it away again.
+ * JSON or a list of those, or `{table, name}` with a table as nested lists or as `{shape, dtype, data: bytes}`. What
+ * the reader sets goes back into `value`, with `live` also while a slider or the cursor moves. Gives what takes it away
+ * again.
  */
 export function render({ model, el }: WidgetView): () => void {
   let element: FigureElement | undefined;
@@ -65,6 +64,9 @@ export function render({ model, el }: WidgetView): () => void {
   // What is wrong with a value is told below the figure, which stays as it was.
   const told = document.createElement("div");
   told.setAttribute("role", "status");
+  const tellFault = (error: unknown): void => {
+    told.textContent = error instanceof Error ? error.message : String(error);
+  };
   const setValue = (anew = false): void => {
     const given = model.get("value");
     told.textContent = "";
@@ -72,7 +74,7 @@ export function render({ model, el }: WidgetView): () => void {
     try {
       element.value = given as Values;
     } catch (error) {
-      if (!anew) told.textContent = error instanceof Error ? error.message : String(error);
+      if (!anew) tellFault(error);
     }
   };
 
@@ -95,9 +97,8 @@ export function render({ model, el }: WidgetView): () => void {
       setValue();
     } else {
       const own = element;
-      // Schemes are checked by the core.
       const set = (): void => void (own.data = revived(given));
-      if (given !== undefined && given !== null) void ready().then(set);
+      if (given !== undefined && given !== null) void ready().then(set).catch(tellFault);
       else own.data = undefined;
     }
   };
@@ -132,19 +133,24 @@ function sameValues(values: object, others: unknown): boolean {
   return Object.entries(values).every(([name, value]) => (others as Record<string, unknown>)[name] === value);
 }
 
+// Schemes stay JSON: the copy of the package that defined the elements makes them, which may be another than this one.
 function revived(given: unknown): unknown {
   if (typeof given !== "object" || given === null) return given;
   const { slot, name, table } = given as { slot?: unknown; name?: unknown; table?: unknown };
-  if (slot !== undefined) return fromJSON(given as SchemeJSON);
-  if (table === undefined) return given;
+  if (slot !== undefined || table === undefined) return given;
   return { ...given, name: typeof name === "string" ? name : "table", table: revivedTable(table) };
 }
 
+interface TableBytes {
+  shape?: number[];
+  dtype?: keyof typeof typed;
+  data?: unknown;
+}
+
 function revivedTable(table: unknown): unknown {
-  const { shape, dtype = "float32", data } = table as { shape?: number[]; dtype?: keyof typeof typed; data?: unknown };
-  if (Array.isArray(table)) return tensor(table as NestedNumbers);
-  // Bytes of a buffer come as a view of a message.
-  if (!(data instanceof DataView) || shape === undefined) return table;
+  const { shape, dtype = "float32", data } = (table ?? {}) as TableBytes;
+  // Bytes of a buffer come as a view of a message; lists are the figure's to read.
+  if (!(data instanceof DataView) || shape === undefined || !Object.hasOwn(typed, dtype)) return table;
   const bytes = Uint8Array.from(new Uint8Array(data.buffer, data.byteOffset, data.byteLength));
   return tensor(new typed[dtype](bytes.buffer), shape);
 }

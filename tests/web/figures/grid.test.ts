@@ -5,7 +5,7 @@ import { axialRope, randomNormal, ready, tensor } from "../../../web/src/index.j
 import { toNpy } from "../../../web/src/files.js";
 import { grid } from "../../../web/figures/grid.js";
 import { figureState, renderSVG } from "../../../web/figures/render.js";
-import { tableFiles } from "../../../web/figures/table-file.js";
+import { readTable } from "../../../web/figures/table-file.js";
 import { overlaps, record, textsOf } from "./drawn.js";
 
 beforeAll(() => ready());
@@ -200,7 +200,7 @@ describe("words and take-aways", () => {
     const rows = randomNormal([17, 6], { seed: 3 }).data;
     const read = async (data: Float32Array): Promise<unknown> => {
       const bytes = toNpy(tensor(data, [data.length / 6, 6]));
-      return (await tableFiles.read(new File([bytes], "pos.npy"))).data;
+      return readTable(new File([bytes], "pos.npy"));
     };
     for (const [data, skipped] of [
       [rows, 1],

@@ -1,0 +1,88 @@
+// What a program hands a figure as its data: schemes, of this copy of the package, of another, or as JSON, and numbers.
+// Anything else is refused: a reader would take the figure's own picture for that of their data.
+import { fromJSON, tensor, Tensor, type AnyScheme, type TensorLike } from "../src/core.js";
+import { printed, printedShape, verbatim } from "../src/error.js";
+import { isOwnScheme, isScheme } from "../src/scheme.js";
+
+type Slot = AnyScheme["slot"];
+
+export const anySlot: readonly Slot[] = ["embed", "rotate", "bias", "relate"];
+
+/** The sentence of data that a figure does not take; `takes` are the words of what it does. */
+export function dataRefusal(takes: string, given: unknown): Error {
+  return new TypeError(`data must be ${takes}, got ${printed(given)}.`);
+}
+
+/** True for what can only be meant as a scheme, whether it is one or not. */
+function namesScheme(data: unknown): boolean {
+  return typeof data === "object" && data !== null && (isScheme(data) || "slot" in data);
+}
+
+/**
+ * The scheme that `data` is, or is the JSON of; undefined for none. Throws what the figure takes where it is a scheme
+ * of another slot or no scheme.
+ */
+export function givenScheme<S extends Slot>(
+  data: unknown,
+  slots: readonly S[],
+  takes = `${slots.length === anySlot.length ? "a" : `${slots[0] === "embed" ? "an" : "a"} ${slots.join(" or ")}`} ` +
+    "scheme or its JSON",
+): Extract<AnyScheme, { slot: S }> | undefined {
+  if (data === undefined || data === null) return undefined;
+  if (!namesScheme(data)) throw dataRefusal(takes, data);
+  let scheme: AnyScheme;
+  try {
+    scheme = isOwnScheme(data) ? (data as AnyScheme) : fromJSON(data as Parameters<typeof fromJSON>[0]);
+  } catch (error) {
+    throw new TypeError(`data must be ${takes}; ${(error as Error).message}.`, { cause: error });
+  }
+  const { slot, name } = scheme;
+  if (!(slots as readonly Slot[]).includes(slot)) throw dataRefusal(takes, verbatim(`the ${slot} scheme ${name}`));
+  return scheme as Extract<AnyScheme, { slot: S }>;
+}
+
+/** As {@link givenScheme}, of a figure that takes numbers too: undefined where `data` is meant as those. */
+export function schemeAmong<S extends Slot>(
+  data: unknown,
+  slots: readonly S[],
+  takes: string,
+): Extract<AnyScheme, { slot: S }> | undefined {
+  return namesScheme(data) ? givenScheme(data, slots, takes) : undefined;
+}
+
+/** The numbers that `data` is, of as many axes as one of `axes` and none of them empty; undefined for none. */
+export function givenNumbers(data: unknown, axes: readonly number[], takes: string): Tensor | undefined {
+  if (data === undefined || data === null) return undefined;
+  let numbers: Tensor;
+  try {
+    numbers = data instanceof Tensor ? data : tensor(data as TensorLike);
+  } catch (error) {
+    // What is wrong with a list of numbers is in no word for it.
+    if (Array.isArray(data)) {
+      throw new TypeError(`data must be ${takes}; ${(error as Error).message}.`, { cause: error });
+    }
+    throw dataRefusal(takes, data);
+  }
+  const { shape } = numbers;
+  if (shape.length === 0) throw dataRefusal(takes, data);
+  if (!axes.includes(shape.length) || shape.includes(0)) {
+    throw dataRefusal(takes, verbatim(`shape ${printedShape(shape)}`));
+  }
+  return numbers;
+}
+
+/** A table, with its name where it has one. */
+export interface GivenTable {
+  /** [rows, columns]. */
+  table: Tensor;
+  name: string | undefined;
+}
+
+/** The table that `data` is, or holds as `{table, name}`; undefined for none. */
+export function givenTable(data: unknown, takes: string): GivenTable | undefined {
+  const held = typeof data === "object" && data !== null && "table" in data;
+  const { table, name } = held ? (data as { table: unknown; name?: unknown }) : { table: data, name: undefined };
+  if (held && (table === undefined || table === null)) throw dataRefusal(takes, data);
+  const numbers = givenNumbers(table, [2], takes);
+  return numbers && { table: numbers, name: typeof name === "string" ? name : undefined };
+}
