@@ -22,7 +22,7 @@ import { count } from "./format.js";
 import { whenIdle } from "./idle.js";
 import type { Lens } from "./lens.js";
 import { drawPage, pageHeight, pageSvg, readingText } from "./page.js";
-import { requireKnown, requireObject } from "./refusal.js";
+import { requireKnown, requireObject, sentenceOf } from "./refusal.js";
 import { standAlonePage } from "./stand-alone.js";
 import { sheetFor } from "./style.js";
 import { Surface, type Cell } from "./surface.js";
@@ -211,8 +211,7 @@ export class FigureElement extends Base {
       this.#file.say(`read ${file.name}`);
       this.#updateAndTell(true, false);
     } catch (error) {
-      const sentence = error instanceof Error ? error.message : String(error);
-      if (serial === this.#file.serial) this.#file.say(`${file.name} cannot be read: ${sentence.replace(/\.?$/, ".")}`);
+      if (serial === this.#file.serial) this.#file.say(`${file.name} cannot be read: ${sentenceOf(error)}`);
       throw error;
     }
   }
@@ -444,11 +443,10 @@ export class FigureElement extends Base {
   }
 
   #fail(error: unknown): void {
-    const sentence = error instanceof Error ? error.message : String(error);
     this.#state = undefined;
     this.#background?.stop();
     this.#showDrawing(false);
-    this.#parts.faultText.textContent = `This figure cannot be drawn: ${sentence.replace(/\.?$/, ".")}`;
+    this.#parts.faultText.textContent = `This figure cannot be drawn: ${sentenceOf(error)}`;
     this.dispatchEvent(new CustomEvent("posenc-error", { bubbles: true, composed: true, detail: { error } }));
   }
 
@@ -567,7 +565,7 @@ export class FigureElement extends Base {
     if (!this.isConnected) return;
     void this.#loadLink();
     const given = (name: string): unknown => this.#own.get(name) ?? this.getAttribute(attributeName(name));
-    for (const [name, value] of this.#permalink?.read(this.#figure, given) ?? []) {
+    for (const [name, value] of this.#permalink?.read(this.#figure, given, this.#rich) ?? []) {
       this.#own.set(name, value);
       this.#reflect(name, value);
     }

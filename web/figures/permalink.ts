@@ -27,13 +27,13 @@ export class Permalink {
     });
   }
 
-  /** Values from the address, if it is another than before. */
-  read(figure: Figure, given: (name: string) => unknown): Iterable<readonly [string, Value]> {
+  /** Values from the address, if it is another than before; `data` is the figure's own. */
+  read(figure: Figure, given: (name: string) => unknown, data?: unknown): Iterable<readonly [string, Value]> {
     const key = this.#key();
     this.button.hidden = key === undefined;
     if (key === undefined || location.hash === this.#known) return [];
     this.#known = location.hash;
-    return fittingValues(figure, linkedTexts(location.hash, key), given);
+    return fittingValues(figure, linkedTexts(location.hash, key), given, data);
   }
 
   /** Writes the figure's values into the address. */
@@ -78,12 +78,14 @@ export function linkedHash(hash: string, key: string, values: Iterable<readonly 
 
 /**
  * Those of the texts that fields of the figure take, one after the other, with what `given` says of the rest: an
- * address comes from anybody, and what does not fit is passed over.
+ * address comes from anybody, and what does not fit is passed over. So is what the figure cannot compute, unless it
+ * cannot without the address either.
  */
 export function fittingValues(
   figure: Figure,
   texts: ReadonlyMap<string, string>,
   given: (name: string) => unknown,
+  data?: unknown,
 ): Map<string, Value> {
   const fitting = new Map<string, Value>();
   for (const [attribute, text] of texts) {
@@ -100,7 +102,23 @@ export function fittingValues(
       // It, or what it brings along, is no value of this figure.
     }
   }
-  return fitting;
+  const computes = (own: ReadonlyMap<string, Value>): boolean => {
+    try {
+      const values = completeValues(figure, (field) => own.get(field) ?? given(field));
+      // What would hold the page up is tried in its own time.
+      if (!figure.later?.task(values, data)) figure.compute(values, data);
+      return true;
+    } catch {
+      return false;
+    }
+  };
+  const kept = new Map<string, Value>();
+  if (fitting.size === 0 || computes(fitting) || !computes(kept)) return fitting;
+  for (const [name, value] of fitting) {
+    kept.set(name, value);
+    if (!computes(kept)) kept.delete(name);
+  }
+  return kept;
 }
 
 function piecesOf(hash: string): string[] {

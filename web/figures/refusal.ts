@@ -17,6 +17,17 @@ export function requireKnown(what: string, names: readonly string[], known: read
   }
 }
 
+/** What an error says, ended as a sentence. */
+export function sentenceOf(error: unknown): string {
+  return (error instanceof Error ? error.message : String(error)).replace(/[^.?!]$/, "$&.");
+}
+
+/** Throws where so many positions from `from` on go beyond 2^53; `name` is the attribute that says where they begin. */
+export function requireWithin(name: string, from: number, positions: number): void {
+  if (from <= 2 ** 53 - positions) return;
+  throw new RangeError(`${name} must be at most ${2 ** 53 - positions}, 2^53 - positions, got ${from}.`);
+}
+
 /** The known name that is nearest by letters inserted, left out, replaced or swapped; none where all are far. */
 export function nearestOf(name: string, known: readonly string[]): string | undefined {
   const plain = (text: string): string => text.slice(0, 64).toLowerCase().replace(/[-_.]/g, "");
