@@ -16,7 +16,7 @@ import {
 import { book, count } from "./format.js";
 import { anySlot, dataRefusal, givenScheme } from "./given-data.js";
 import { brokenLines, labelSize } from "./marks.js";
-import { nearestOf } from "./refusal.js";
+import { nearestOf, sentenceOf } from "./refusal.js";
 import { descriptorOf, literal, schemesOf } from "./scheme-fields.js";
 import { estimateWidth, type Surface } from "./surface.js";
 import { cutWord } from "./token-matrix.js";
@@ -24,6 +24,8 @@ import { cutWord } from "./token-matrix.js";
 interface Row extends ComparedScheme {
   /** The call that makes it. */
   code: string;
+  /** Why it cannot be made at these sizes: its row is empty then. */
+  refusal?: string;
 }
 
 interface Model {
@@ -67,14 +69,15 @@ export const compare = defineFigure<Model>({
 
   compute: (values, data) => {
     const given = givenSchemes(data);
-    const made = given
-      ? given.map((scheme) => ({ scheme, code: String(scheme) }))
-      : namesOf(values).map(([slot, name]) => schemeOf(slot, name, values));
-    const compared = compareSchemes(made.map(({ scheme }) => scheme));
-    const rows = compared
-      .map((row, k): Row => ({ ...row, code: made[k]?.code ?? "" }))
+    const asked = given
+      ? compareSchemes(given).map((row, k): Row => ({ ...row, code: String(given[k]) }))
+      : namesOf(values).map(([slot, name]) => rowOf(slot, name, values));
+    const where = new Map(made(asked).map((row) => [row.slot, row.where]));
+    const rows = asked
+      .map((row): Row => ({ ...row, where: where.get(row.slot) ?? "" }))
       .sort((a, b) => slots.indexOf(a.slot) - slots.indexOf(b.slot));
     if (rows.length === 0) throw new Error("there is no scheme to compare");
+    if (where.size === 0) throw new RangeError(rows[0]?.refusal);
     const kept = new Set(rows.flatMap((row) => row.laws.map(({ law }) => law)));
     return { rows, laws: lawOrder.filter((law) => kept.has(law)).concat([...kept].filter(unlisted)), own: !given };
   },
@@ -98,12 +101,18 @@ export const compare = defineFigure<Model>({
 
   caption: ({ model }) =>
     "Every scheme was made and asked. A full dot is a law that holds, a ring one that holds under a condition, which is " +
-    `said below for the cell under the cursor.${model.own ? " Longest is the longest sequence that it takes." : ""}`,
+    `said below for the cell under the cursor.${model.own ? " Longest is the longest sequence that it takes." : ""}` +
+    gapSentence(model),
 
   readout: ({ model, row, column }) => {
     const scheme = model.rows[row] as Row;
     const law = model.laws[column];
     const kept = scheme.laws.find((own) => own.law === law);
+    if (scheme.refusal !== undefined)
+      return [
+        { label: "scheme", value: scheme.title },
+        { label: "at these sizes", value: "cannot be made" },
+      ];
     return [
       { label: "scheme", value: scheme.title },
       { label: "parameters", value: book(scheme.parameters) },
@@ -120,15 +129,17 @@ export const compare = defineFigure<Model>({
   },
 
   summary: ({ model }) => {
-    const most = model.rows.reduce((best, row) => (row.parameters > best.parameters ? row : best));
-    const ending = model.rows.filter((row) => row.maxLength < Infinity).map((row) => row.title);
-    const free = model.rows.filter((row) => row.parameters === 0).length;
+    const rows = made(model.rows);
+    const most = rows.reduce((best, row) => (row.parameters > best.parameters ? row : best));
+    const ending = rows.filter((row) => row.maxLength < Infinity).map((row) => row.title);
+    const free = rows.filter((row) => row.parameters === 0).length;
     return (
       `Table of ${count(model.rows.length, "scheme")} by the slot they act in. ${book(free)} of them have no parameters; ` +
       `${most.title} has the most, ${book(most.parameters)}. ` +
       (ending.length === 0
         ? "None ends at a length."
-        : `${ending.join(", ")} ${ending.length === 1 ? "ends" : "end"} at a length; the others take any.`)
+        : `${ending.join(", ")} ${ending.length === 1 ? "ends" : "end"} at a length; the others take any.`) +
+      gapSentence(model)
     );
   },
 
@@ -146,6 +157,7 @@ export const compare = defineFigure<Model>({
     rows: model.rows.length,
     cell: (r, c) => {
       const row = model.rows[r] as Row;
+      if (row.refusal !== undefined) return [row.title, row.slot, row.where, "", "", "", refused(row)][c] ?? "";
       const plain = [
         row.title,
         row.slot,
@@ -236,7 +248,34 @@ function schemeOf(slot: Slot, name: string, values: Values): { scheme: AnyScheme
   return { scheme: fromJSON({ slot, name, ...options }) as AnyScheme, code: `${name}(${literal(options)})` };
 }
 
+// The scheme as it was asked, or what is known of one that cannot be made.
+function rowOf(slot: Slot, name: string, values: Values): Row {
+  try {
+    const { scheme, code } = schemeOf(slot, name, values);
+    return { ...(compareSchemes([scheme])[0] as ComparedScheme), code };
+  } catch (error) {
+    const { title } = descriptorOf(slot, name);
+    const unknown = { parameters: Number.NaN, parametersInWords: "", maxLength: Number.NaN, encodes: "", laws: [] };
+    return { slot, name, title, scheme: "", where: "", ...unknown, code: "", refusal: sentenceOf(error) };
+  }
+}
+
+function made(rows: readonly Row[]): readonly Row[] {
+  return rows.filter(({ refusal }) => refusal === undefined);
+}
+
 // ---------------------------------------------------------------- words
+
+function refused(row: Row): string {
+  return `cannot be made at these sizes: ${row.refusal ?? ""}`;
+}
+
+function gapSentence({ rows }: Model): string {
+  const gaps = rows.filter(({ refusal }) => refusal !== undefined).map(({ title }) => title);
+  if (gaps.length === 0) return "";
+  const cannot = `${gaps.join(", ")} cannot be made at these sizes`;
+  return ` ${cannot}: ${gaps.length === 1 ? "its row is" : "their rows are"} empty, and why is said below.`;
+}
 
 function longest(length: number): string {
   return length === Infinity ? "no end" : book(length);
@@ -284,7 +323,7 @@ function layoutOf(model: Model, width: number): Layout {
   let y = top;
   model.rows.forEach((row, k) => {
     if (row.slot !== model.rows[k - 1]?.slot) {
-      groups.push({ y: y + 14, words: `${row.slot}: ${row.where}` });
+      groups.push({ y: y + 14, words: row.where === "" ? row.slot : `${row.slot}: ${row.where}` });
       y += groupHeight;
     }
     rows.push(y + rowHeight / 2);
@@ -348,6 +387,11 @@ function drawTable(surface: Surface, { model, row, column }: Drawn): void {
     const y = rows[r] as number;
     const own = r === row;
     const ink = own ? "accent" : "ink";
+    if (scheme.refusal !== undefined) {
+      const words = cutWord(surface, scheme.title, laws - layout.name - 8);
+      surface.text(layout.name, y, words, { ink: own ? "accent" : "grey", bold: own, size: labelSize });
+      return;
+    }
     const right = { align: "end", size: labelSize, ink: "ink" } as const;
     const parameters = narrow ? shortCount(scheme.parameters) : book(scheme.parameters);
     const room = layout.parameters - surface.textWidth(parameters, { size: labelSize }) - layout.name - 8;
@@ -401,12 +445,15 @@ interface DetailLine {
 
 function detailLines(row: Row, kept: ComparedLaw | undefined, law: string | undefined, width: number): DetailLine[] {
   const indent = detailIndent(width);
-  const facts: [string, string][] = [
-    ["made as", row.code],
-    ["parameters", row.parameters === 0 ? "none" : `${book(row.parameters)}: ${row.parametersInWords}`],
-    ["encodes", row.encodes],
-  ];
-  if (law !== undefined) {
+  const facts: [string, string][] =
+    row.refusal !== undefined
+      ? [["gap", refused(row)]]
+      : [
+          ["made as", row.code],
+          ["parameters", row.parameters === 0 ? "none" : `${book(row.parameters)}: ${row.parametersInWords}`],
+          ["encodes", row.encodes],
+        ];
+  if (law !== undefined && row.refusal === undefined) {
     const holds = kept ? `${kept.sentence}${kept.when === null ? "" : ` Holds if ${kept.when}.`}` : "Not claimed.";
     facts.push([width < 500 ? "law" : "the law", `${lawWords(law)}: ${holds}`]);
   }
@@ -436,14 +483,15 @@ function drawDetail(surface: Surface, model: Model, row: number, column: number,
 // ---------------------------------------------------------------- code
 
 function codeOf({ model }: Drawn): Code {
-  const names = [...new Set(model.rows.map(({ name }) => name))];
-  const random = model.rows.some(({ code }) => code.includes("randomNormal(")) ? ["randomNormal"] : [];
+  const rows = made(model.rows);
+  const names = [...new Set(rows.map(({ name }) => name))];
+  const random = rows.some(({ code }) => code.includes("randomNormal(")) ? ["randomNormal"] : [];
   return {
     javascript: [
       `import { ${["compare", ...random, ...names].join(", ")} } from "posenc";`,
       "",
       "const table = compare([",
-      ...model.rows.map(({ code }) => `  ${code},`),
+      ...rows.map(({ code }) => `  ${code},`),
       "]);",
       "",
     ].join("\n"),

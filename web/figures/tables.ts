@@ -4,6 +4,7 @@ import { encode, fromJSON, type EmbedScheme, type Tensor } from "../src/core.js"
 import { choice, range, type Field, type Values } from "./figure.js";
 import { lowered } from "./format.js";
 import { givenTable, schemeAmong, type GivenTable } from "./given-data.js";
+import { sentenceOf } from "./refusal.js";
 import {
   chosenScheme,
   descriptorOf,
@@ -67,10 +68,15 @@ export function tablesOf(values: Values, data: unknown): PositionTable[] {
   // The controls hold the first scheme's params; the second has its width, and else what it is shown with.
   const own = { ...shownValues(descriptorOf("embed", other)), ...(values.dim ? { dim: values.dim } : {}) };
   const made = atLength({ ...own, scheme: other }, rows);
-  const second = schemeFrom("embed", other, made) as EmbedScheme;
   const { title } = descriptorOf("embed", other);
-  const code = schemeCode("embed", other, made);
-  return [first, tableOf({ scheme: second, title, name: other, code, given: false }, rows)];
+  try {
+    const second = schemeFrom("embed", other, made) as EmbedScheme;
+    const code = schemeCode("embed", other, made);
+    return [first, tableOf({ scheme: second, title, name: other, code, given: false }, rows)];
+  } catch (error) {
+    // The reader has chosen another scheme, and would not know whose refusal it is.
+    throw new RangeError(`compare cannot be ${other} here: ${sentenceOf(error)}`, { cause: error });
+  }
 }
 
 function tableOf({ scheme, title, name, code }: ChosenScheme<EmbedScheme>, positions: number): PositionTable {

@@ -5,7 +5,7 @@ import { alibi, compare as compareSchemes, learned, outlines, ready, rope, t5 } 
 import { compare } from "../../../web/figures/compare.js";
 import { figureState, renderSVG } from "../../../web/figures/render.js";
 import { toCsv } from "../../../web/figures/take-away.js";
-import { overlaps, record, textsOf } from "./drawn.js";
+import { overlaps, record, runCode, textsOf } from "./drawn.js";
 
 beforeAll(() => ready());
 
@@ -68,6 +68,44 @@ describe("the table", () => {
     }
     // Looking ahead is free here: no symmetry.
     expect(rowsOf({}, [alibi({ heads: 2, symmetric: false })])[0]).not.toHaveProperty("symmetric");
+  });
+});
+
+describe("a scheme that cannot be made at these sizes", () => {
+  const sizes = [
+    [{ headWidth: 3 }, ["RoPE", "xPos", "Axial RoPE", "M-RoPE"], /even|divisible|from 6/],
+    [{ heads: 1, headWidth: 6 }, ["2-D sinusoidal"], /divisible by 4/],
+  ] as const;
+
+  it.each(sizes)("of %o has an empty row and its refusal below, and the others stand", (attributes, among, reason) => {
+    const all = rowsOf({}).map((row) => row.scheme);
+    const rows = rowsOf(attributes);
+    expect(rows.map((row) => row.scheme)).toEqual(all);
+    const gaps = rows.filter((row) => String(row.encodes).startsWith("cannot be made"));
+    expect(gaps.map((row) => row.scheme)).toEqual(expect.arrayContaining([...among]));
+    expect(gaps.length).toBeLessThan(all.length / 2);
+    for (const gap of gaps) {
+      const at = all.indexOf(gap.scheme!);
+      const state = figureState("compare", { ...attributes, row: at });
+      expect(gap).toMatchObject({ parameters: "", longest: "" });
+      for (const width of [764, 300]) {
+        const back = record(compare, state, width);
+        const words = textsOf(back).map((text) => text.words).join(" ");
+        expect(words).toContain(String(gap.encodes).split(" ").slice(0, 4).join(" "));
+        expect(back.operations.join("\n")).not.toMatch(/NaN|undefined/);
+      }
+      if (among.includes(gap.scheme as never)) expect(gap.encodes).toMatch(reason);
+      expect(compare.caption(state)).toContain(String(gap.scheme));
+      expect(compare.readout(state).map(({ value }) => value)).toContain("cannot be made");
+      expect(compare.summary(state)).not.toContain("NaN");
+    }
+    const state = figureState("compare", attributes);
+    expect(runCode(compare.code!(state).javascript, "table")).toHaveLength(all.length - gaps.length);
+  });
+
+  it("is refused where nothing is left to compare", () => {
+    expect(() => figureState("compare", { schemes: "rope", headWidth: 3 })).toThrow(/rope: dim must be even/);
+    expect(() => figureState("compare", {}, [{}])).toThrow(/schemes/);
   });
 });
 

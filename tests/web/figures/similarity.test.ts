@@ -177,3 +177,11 @@ describe("hands, words and take-aways", () => {
     expect(renderSVG("similarity", { compare: "learned" }, { theme: "dark", width: 320 })).toContain("Learned");
   });
 });
+
+it.each(["similarity", "projection"])("posenc-%s tells a second scheme of another width by its control", (name) => {
+  expect(() => figureState(name, { dim: 2, compare: "sinusoidal2d" })).toThrow(
+    /^compare cannot be sinusoidal2d here: .*dim must be divisible by 4, got 2\.$/,
+  );
+  // The first is told as itself.
+  expect(() => figureState(name, { dim: 2, scheme: "sinusoidal2d" })).toThrow(/^sinusoidal2d: dim/);
+});
