@@ -184,7 +184,7 @@ export const attention = defineFigure<Model>({
   attributes: {
     sentence: "The sentence or text; its words and signs are the tokens, at most 2,048.",
     context: "A second sentence: the first one looks at it (cross-attention).",
-    scheme: 'The name of any scheme of the catalogue, or "none" for the words alone.',
+    scheme: 'The name of any scheme of the catalogue but fourier, or "none" for the words alone.',
     compare: 'A second scheme, drawn beside the first; "nothing" by default.',
     head: "The head shown, from 1.",
     heads: "How many heads, 1 to 32; 8 by default.",

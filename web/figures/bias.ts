@@ -68,7 +68,7 @@ export const bias = defineFigure<Model>({
     heads: "How many heads.",
     causal: "Masks the keys after a query.",
     common: "One colour scale for all heads, true by default.",
-    cells: gridSentence,
+    cells: `${gridSentence.slice(0, -1)}, which are taken as data.`,
     view: "matrix or profiles.",
     query: "The position of the query under the cursor.",
     key: "The position of the key under the cursor.",

@@ -74,8 +74,8 @@ export const decay = defineFigure<Model>({
   name: "decay",
   attributes: {
     law: 'The law: "10000^-t" (the default), "1000^-t", "t", "t^2", "sqrt(t)", "base^-t" or "t^alpha".',
-    base: "The base of base^-t; 500 by default.",
-    alpha: "The exponent of t^alpha; 1.5 by default.",
+    base: "The base of base^-t, 1e-12 to 1e12; 500 by default.",
+    alpha: "The exponent of t^alpha, 1e-6 to 1e6; 1.5 by default.",
     dim: "The width d of the encoding, whose d/2 pairs are the terms of the sum; 32 by default.",
     near: "The largest offset of the short range, 16 to 1024; 128 by default.",
     far: "The largest offset of the long range, 100 to 10000000; 100000 by default.",
@@ -99,12 +99,12 @@ export const decay = defineFigure<Model>({
     return [
       choice("law", "frequencies \u03b8(t)", "10000^-t", laws),
       ...(law === "base^-t"
-        ? [range("base", "base", 500, 2, 1e6, { log: true, least: null, most: null, format: write })]
+        ? [range("base", "base", 500, 2, 1e6, { log: true, least: 1e-12, most: 1e12, format: write })]
         : []),
       ...(law === "t^alpha"
-        ? [range("alpha", "exponent", 1.5, 0.1, 8, { log: true, least: null, most: null, format: write })]
+        ? [range("alpha", "exponent", 1.5, 0.1, 8, { log: true, least: 1e-6, most: 1e6, format: write })]
         : []),
-      range("dim", "dimensions d", 32, 2, 1024, { log: true, integer: true, step: 2, least: null, most: null }),
+      range("dim", "dimensions d", 32, 2, 1024, { log: true, integer: true, step: 2, most: 65536 }),
       range("offset", "offset k", undefined, long ? 1 : 0, reach, {
         integer: true,
         log: long,

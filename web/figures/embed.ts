@@ -16,7 +16,15 @@ import { gridField, gridOf, gridSentence } from "./grid-cells.js";
 import { Lens } from "./lens.js";
 import { valueTicks } from "./marks.js";
 import { drawMatrix, matrixHeight } from "./matrix.js";
-import { chosenScheme, descriptorOf, schemeChooser, schemeFields, type ChosenScheme } from "./scheme-fields.js";
+import { requireWithin } from "./refusal.js";
+import {
+  chosenScheme,
+  dataScheme,
+  descriptorOf,
+  schemeChooser,
+  schemeFields,
+  type ChosenScheme,
+} from "./scheme-fields.js";
 import type { Surface } from "./surface.js";
 import { sinusoidalNumpy } from "./tables.js";
 
@@ -46,14 +54,16 @@ type Drawn = State<Model>;
 const mostCircles = 48;
 const mostWaves = 12;
 const mostPositions = 8192;
+// What a page makes and draws within about a second.
+const mostCells = 2 ** 24;
 
 export const embed = defineFigure<Model>({
   name: "embed",
   attributes: {
     scheme: 'The embed scheme, "sinusoidal" by default.',
     positions: "How many positions, 1 to 8192; 96 by default.",
-    start: "The first position, at most 2^53 either way; 0 by default.",
-    dim: "The width of the encoding.",
+    start: "The first position, from -2^53 to 2^53 - positions; 0 by default.",
+    dim: "The width of the encoding; positions times dim at most 2^24.",
     base: "The base of the wavelengths.",
     layout: "How the columns are laid out.",
     cells: gridSentence,
@@ -113,7 +123,10 @@ export const embed = defineFigure<Model>({
     const cells = gridOf(values, mostPositions);
     const start = cells ? 0 : Number(values.start ?? 0);
     const listed = listedWaves(values);
-    const chosen = chosenScheme("embed", longEnough(values), data);
+    requireWithin("start", start, cells ? 0 : Number(values.positions));
+    const made = longEnough(values);
+    requireFew(made, cells?.cells ?? Number(values.positions), data);
+    const chosen = chosenScheme("embed", made, data);
     const { scheme } = chosen;
     const table = encode(scheme, cells?.positions ?? arange(start, start + Number(values.positions)));
     const [rows = 0, columns = 0] = table.shape;
@@ -228,6 +241,19 @@ function valueAt(model: Model, row: number, column: number): number {
 // Which column is whose sine or cosine, read off the table itself: at position 0 a sine is 0 and a cosine is not, and
 // the k-th of either belongs to pair k in every layout.
 // A table has a row for each position drawn.
+function requireFew(values: Values, positions: number, data: unknown): void {
+  const given = dataScheme(data);
+  const own = given?.slot === "embed" ? (given as { dim?: unknown }) : undefined;
+  const dim = Number(own?.dim ?? values.dim);
+  // A table of the figure's own is made from position 0 on, drawn or not.
+  const rows = own ? positions : Math.max(positions, Number(values.length ?? 0));
+  if (!(rows * dim > mostCells)) return;
+  const drawn = rows === positions ? "" : ", for its table begins at position 0";
+  throw new RangeError(
+    `positions times dim must be at most ${book(mostCells)}, got ${book(rows)} \u00d7 ${book(dim)}${drawn}.`,
+  );
+}
+
 function longEnough(values: Values): Values {
   const { params } = descriptorOf("embed", String(values.scheme));
   if (!params.some(({ name }) => name === "length")) return values;

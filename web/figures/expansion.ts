@@ -43,6 +43,9 @@ interface Model {
 type Drawn = State<Model>;
 
 const mostPositions = 256;
+// What a page computes within about a second: the width of H, and the numbers of the tokens in the terms view.
+const mostDim = 1024;
+const mostNumbers = 8192;
 const stepsPerDecade = 20;
 const scales = Float64Array.from({ length: 4 * stepsPerDecade + 1 }, (_, i) =>
   Number(scaleOf(1e-3, 10, 0, 1, true).value(i / (4 * stepsPerDecade)).toPrecision(3)),
@@ -81,9 +84,11 @@ export const expansion = defineFigure<Model>({
     seed: "Deals the numbers of H, and of the model in the terms view, anew; 0 by default.",
     spread: "The standard deviation of the diagonal of H about 1; 1 by default.",
     off: "The standard deviation of a general H off its diagonal; 0.3 by default.",
-    dim: "The width of the encoding; 16 by default.",
+    dim: "The width of the encoding, at most 1024; 16 by default.",
     base: "The base of the wavelengths.",
-    positions: "How many positions, 2 to 256; 32 by default. In the terms view, how many tokens the model has.",
+    positions:
+      "How many positions, 2 to 256; 32 by default. In the terms view, how many tokens the model has: times dim at " +
+      "most 8192.",
     view: "parts or terms.",
     m: "The position m.",
     n: "The position n.",
@@ -120,7 +125,7 @@ export const expansion = defineFigure<Model>({
         values,
         row: ["dim"],
         start: { dim: 16 },
-        change: { dim: { label: "dimensions", max: 64, step: 2 } },
+        change: { dim: { label: "dimensions", max: 64, most: mostDim, step: 2 } },
       }),
       range("positions", terms ? "tokens" : "positions", 32, 8, 96, {
         integer: true,
@@ -141,6 +146,12 @@ export const expansion = defineFigure<Model>({
     const dim = Number((scheme as unknown as { dim?: unknown }).dim ?? values.dim);
     const tokens = twoTokens(values, positions);
     if (values.view === "terms") {
+      if (positions * dim > mostNumbers) {
+        throw new RangeError(
+          `positions times dim must be at most ${book(mostNumbers)} in the terms view, ` +
+            `got ${book(positions)} \u00d7 ${book(dim)}.`,
+        );
+      }
       const seed = Number(values.seed);
       const expansion = taylor({ tokens: positions, dim, seed, scales, positions: tokens, scheme });
       return { chosen, positions, dim, kind: "", h: [], parts: undefined, extent: 1, expansion, tokens };

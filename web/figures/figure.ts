@@ -288,7 +288,8 @@ export function checkValue(field: Field, given: unknown): Value {
       if (field.clamp === true && whole && !Number.isNaN(value)) return Math.max(field.min, Math.min(field.max, value));
       if (Number.isFinite(value) && whole && value >= least && value <= most) return value;
       const kind = field.integer === true ? "a whole number" : "a number";
-      const bounds = Number.isFinite(least) && Number.isFinite(most) ? ` from ${least} to ${most}` : "";
+      const [low, high] = [least > -Infinity ? ` from ${least}` : "", most < Infinity ? ` to ${most}` : ""];
+      const bounds = low && !high ? `${low} on` : high && !low ? ` up${high}` : low + high;
       throw new RangeError(`${field.name} must be ${kind}${bounds}, got ${shown}.`);
     }
   }

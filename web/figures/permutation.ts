@@ -99,7 +99,7 @@ export const permutation = defineFigure<Model>({
   attributes: {
     sentence: 'The sentence, "dog bites man" by default; its words and signs are the tokens, at most 48.',
     order: "The same words in another order; from last to first where it is empty, as by default.",
-    scheme: 'The name of any scheme of the catalogue, or "none", the default, for the words alone.',
+    scheme: 'The name of any scheme of the catalogue but fourier, or "none", the default, for the words alone.',
     causal: "Tokens see only themselves and what came before; false by default, always true under CoPE.",
     sum: 'How the gap is measured: "index", with sums in the order of the keys, or "sorted", in an order of their own.',
     head: "The head shown, from 1.",

@@ -17,6 +17,7 @@ import {
 import { book, count, tickText } from "./format.js";
 import { brokenLines, labelSize } from "./marks.js";
 import { drawMatrix, matrixHeight } from "./matrix.js";
+import { requireWithin } from "./refusal.js";
 import { schemeFields, type ChosenScheme } from "./scheme-fields.js";
 import type { Ink, Surface } from "./surface.js";
 import { chosenTurning, turningChooser, turningDescriptor, type Turning } from "./turning.js";
@@ -56,7 +57,7 @@ export const shift = defineFigure<Model>({
     scheme: 'The scheme: "sinusoidal" (the default) or "rope".',
     dim: "The width, two columns a pair; 16 by default.",
     base: "The base of the wavelengths.",
-    offset: "By how many positions k all is moved; 5 by default.",
+    offset: "By how many positions k all is moved, from -2^53 to 2^53 - positions; 5 by default.",
     positions: "For how many positions the error is drawn, 1 to 4096; 256 by default.",
     view: "pair or matrix.",
     position: "The position t under the cursor.",
@@ -78,7 +79,12 @@ export const shift = defineFigure<Model>({
     const where = { integer: true, least: null, most: null };
     const write = (value: number): string => book(value);
     return [
-      range("offset", "moved by k", 5, -64, 64, { step: 1, least: null, most: null, format: write }),
+      range("offset", "moved by k", 5, -64, 64, {
+        step: 1,
+        least: -(2 ** 53),
+        most: 2 ** 53,
+        format: write,
+      }),
       ...(onePair
         ? [
             range("position", "position t", undefined, 0, positions - 1, { ...where, play: true, format: write }),
@@ -103,6 +109,7 @@ export const shift = defineFigure<Model>({
     const { scheme } = chosen;
     const k = Number(values.offset);
     const positions = Number(values.positions);
+    requireWithin("offset", k, positions);
     const length = Math.max(1, positions, positions + k);
     const matrix = shiftMatrix(scheme, k, { length });
     const [dim = 0] = matrix.shape;

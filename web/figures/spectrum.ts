@@ -231,18 +231,22 @@ function wavelengthTable({ after, before, bands, pairs }: Model): DataTable {
 function drawWavelengths(surface: Surface, { model, column }: Drawn): void {
   const { after, before, context, pairs, bands } = model;
   const finite = [...after.wavelength, ...(before?.wavelength ?? [])].filter(Number.isFinite);
-  const [least, most] = [Math.min(...finite, context), Math.max(...finite, context)];
+  const least = finite.reduce((a, b) => Math.min(a, b), context);
+  const most = finite.reduce((a, b) => Math.max(a, b), context);
   // Above the lines there is room for what the rule did to their pairs.
   const [min, max] = [least / 1.6, most * (before ? 5 : 2.2)];
   // A pair that stands still would be at infinity: it stands above all others.
-  const shown = (of: Spectrum): number[] => Array.from(of.wavelength, (value) => Math.min(value, 1.6 * most));
-  const x = Array.from({ length: pairs }, (_, i) => i);
+  const shown = (of: Spectrum, pair: number): number => Math.min(of.wavelength[pair] as number, 1.6 * most);
+  // Two pairs a pixel are enough to be seen; the last of all is always one of them.
+  const step = Math.max(1, Math.floor(pairs / (2 * surface.width)));
+  const x = Array.from({ length: Math.ceil(pairs / step) }, (_, k) => pairs - 1 - k * step).reverse();
+  const curve = (of: Spectrum): number[] => x.map((pair) => shown(of, pair));
   const never = new Set(after.neverTurn);
   const radius = Math.max(1.4, Math.min(3, surface.width / pairs / 5));
-  const lines: ChartLine[] = [{ x, y: shown(after), ink: "ink", width: 0.8, alpha: 0.5 }];
+  const lines: ChartLine[] = [{ x, y: curve(after), ink: "ink", width: 0.8, alpha: 0.5 }];
   if (before) {
     lines[0]!.name = "after";
-    lines.unshift({ x, y: shown(before), ink: "grey", width: 1, dash: [3, 3], name: "before" });
+    lines.unshift({ x, y: curve(before), ink: "grey", width: 1, dash: [3, 3], name: "before" });
   }
   const charted = drawChart(surface, {
     box: { x: 0, y: 0, width: surface.width, height: surface.height },
@@ -253,18 +257,20 @@ function drawWavelengths(surface: Surface, { model, column }: Drawn): void {
       at: column,
       name: `pair ${column}`,
       ink: "grey",
-      dots: before ? [{ y: shown(before)[column] as number, ink: "grey" }] : [],
+      dots: before ? [{ y: shown(before, column), ink: "grey" }] : [],
     },
     locate: (at) => ({ column: Math.max(0, Math.min(pairs - 1, Math.round(at))) }),
   });
   const { plot } = charted;
   const y = charted.y.place(context);
   surface.path([plot.x, y, plot.x + plot.width, y], { stroke: "cool", width: 1.6 });
-  x.forEach((pair) => {
+  // In their order, the cursor's among them.
+  const dots = x.includes(column) ? x : [...x, column].sort((a, b) => a - b);
+  for (const pair of dots) {
     const ink = never.has(pair) ? "accent" : "ink";
-    const place = charted.y.place(shown(after)[pair] as number);
+    const place = charted.y.place(shown(after, pair));
     surface.disc(charted.x.place(pair), place, pair === column ? radius + 1.6 : radius, { fill: ink });
-  });
+  }
   const size = labelSize;
   drawPlate(surface, plot.x + 4, y + 11, `context ${book(context)}`, { ink: "cool", size });
   const told = `${count(never.size, "pair")} never ${surface.narrow ? "turn" : "complete a turn"}`;
