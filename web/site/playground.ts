@@ -8,6 +8,7 @@ import type * as Files from "../src/files.js";
 import type { AnyScheme, Tensor } from "../src/core.js";
 import type { Api } from "./live.js";
 import type { Values } from "./questions.js";
+import { refusedSentences } from "./refused.js";
 import { fail, followTheme, keepOffline } from "./shell.js";
 
 declare const posenc: Api & typeof Config & typeof Files & { readonly figures: readonly Figure[] };
@@ -43,6 +44,8 @@ const chooser = element<HTMLSelectElement>("scheme");
 const place = element("figures");
 const told = element("told");
 let shown: Shown | undefined;
+/** Figures that could not draw it, and what they said. */
+let refused: (readonly [figure: string, refusal: string])[] = [];
 
 /** The figures that have this scheme to choose from. */
 function fitting(name: string): readonly Figure[] {
@@ -53,10 +56,9 @@ function fitting(name: string): readonly Figure[] {
 
 function show(next: Shown): void {
   shown = next;
+  refused = [];
   told.textContent = next.title;
-  element("notes").replaceChildren(
-    ...next.notes.map((note) => Object.assign(document.createElement("li"), { textContent: note })),
-  );
+  sayNotes();
   sayAddress();
   const figures: FigureElement[] = [];
   const add = (name: string, values: Values, data?: unknown): void => {
@@ -85,12 +87,24 @@ function show(next: Shown): void {
   place.replaceChildren(...figures);
 }
 
-// A figure that cannot draw this scheme, whatever its chooser says, is not one that fits.
+function sayNotes(): void {
+  const notes = [...(shown?.notes ?? []), ...refusedSentences(refused)];
+  element("notes").replaceChildren(
+    ...notes.map((note) => Object.assign(document.createElement("li"), { textContent: note })),
+  );
+}
+
+// A figure that cannot draw this scheme, whatever its chooser says, is not one that fits; the notes say why.
 function unfit(event: Event): void {
-  (event.currentTarget as HTMLElement).remove();
-  if (place.childElementCount > 0) return;
+  const figure = event.currentTarget as HTMLElement;
+  // One that was replaced meanwhile speaks of what is no longer asked for.
+  if (figure.parentElement !== place) return;
+  figure.remove();
   const { error } = (event as CustomEvent<{ error: unknown }>).detail;
-  told.textContent = error instanceof Error ? error.message : String(error);
+  const refusal = error instanceof Error ? error.message : String(error);
+  refused.push([figure.localName, refusal]);
+  sayNotes();
+  if (place.childElementCount === 0) told.textContent = refusal;
 }
 
 // A setting of the scheme that the reader changes in one figure is the others' too.
