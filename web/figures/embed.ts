@@ -12,6 +12,7 @@ import {
   type Values,
 } from "./figure.js";
 import { book, count } from "./format.js";
+import { givenScheme } from "./given-data.js";
 import { gridField, gridOf, gridSentence } from "./grid-cells.js";
 import { Lens } from "./lens.js";
 import { valueTicks } from "./marks.js";
@@ -19,7 +20,6 @@ import { drawMatrix, matrixHeight } from "./matrix.js";
 import { requireWithin } from "./refusal.js";
 import {
   chosenScheme,
-  dataScheme,
   descriptorOf,
   schemeChooser,
   schemeFields,
@@ -125,8 +125,9 @@ export const embed = defineFigure<Model>({
     const listed = listedWaves(values);
     requireWithin("start", start, cells ? 0 : Number(values.positions));
     const made = longEnough(values);
-    requireFew(made, cells?.cells ?? Number(values.positions), data);
-    const chosen = chosenScheme("embed", made, data);
+    const given = givenScheme(data, ["embed"]);
+    requireFew(made, cells?.cells ?? Number(values.positions), given);
+    const chosen = chosenScheme("embed", made, given);
     const { scheme } = chosen;
     const table = encode(scheme, cells?.positions ?? arange(start, start + Number(values.positions)));
     const [rows = 0, columns = 0] = table.shape;
@@ -241,12 +242,10 @@ function valueAt(model: Model, row: number, column: number): number {
 // Which column is whose sine or cosine, read off the table itself: at position 0 a sine is 0 and a cosine is not, and
 // the k-th of either belongs to pair k in every layout.
 // A table has a row for each position drawn.
-function requireFew(values: Values, positions: number, data: unknown): void {
-  const given = dataScheme(data);
-  const own = given?.slot === "embed" ? (given as { dim?: unknown }) : undefined;
-  const dim = Number(own?.dim ?? values.dim);
+function requireFew(values: Values, positions: number, given: EmbedScheme | undefined): void {
+  const dim = Number((given as { dim?: unknown } | undefined)?.dim ?? values.dim);
   // A table of the figure's own is made from position 0 on, drawn or not.
-  const rows = own ? positions : Math.max(positions, Number(values.length ?? 0));
+  const rows = given ? positions : Math.max(positions, Number(values.length ?? 0));
   if (!(rows * dim > mostCells)) return;
   const drawn = rows === positions ? "" : ", for its table begins at position 0";
   throw new RangeError(

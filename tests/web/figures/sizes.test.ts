@@ -1,6 +1,6 @@
 // The largest sizes: a figure is there within about a second, or says in a sentence where its limit is.
 import { beforeAll, describe, expect, it } from "vitest";
-import { fourier, learned, randomNormal, ready, rope, sinusoidal } from "../../../web/src/index.js";
+import { fourier, learned, randomNormal, ready, sinusoidal } from "../../../web/src/index.js";
 import { embed } from "../../../web/figures/embed.js";
 import { expansion } from "../../../web/figures/expansion.js";
 import { figureState, renderSVG } from "../../../web/figures/render.js";
@@ -68,8 +68,6 @@ describe("posenc-embed", () => {
     const table = learned({ table: { data, shape: [40, 6] } as never });
     const state = figureState("embed", { positions: 40, dim: 65536 }, table);
     expect(embed.array!(state).shape).toEqual([40, 6]);
-    // One of another slot is not drawn, and bounds nothing.
-    expect(embed.array!(figureState("embed", { dim: 8 }, rope({ dim: 65536 }))).shape).toEqual([96, 8]);
     expect(embed.array!(figureState("embed", { positions: 2 }, fourier({}))).shape[0]).toBe(2);
   });
 
