@@ -43,8 +43,8 @@ void value_rows(const float* values, std::size_t rows, std::size_t dv, const flo
   for (std::size_t c = 0; c < dv; c += 16, o += 128) {
     const F32x4 zero = splat(0.0f);
     F32x4 w = zero, x = zero, y = zero, z = zero;
-    const float* v = values + c;
-    for (std::size_t j = 0; j < rows; ++j, v += dv) {
+    for (std::size_t j = 0; j < rows; ++j) {
+      const float* const v = values + j * dv + c;
       const F32x4 weight = load_splat(p + 8 * j);
       w = w + load(v) * weight, x = x + load(v + 4) * weight;
       y = y + load(v + 8) * weight, z = z + load(v + 12) * weight;
