@@ -173,6 +173,32 @@ export function watchPage() {
     return faults;
   }
 
+  /** The faults of a figure as it is and with the cursor in the first and the last corner. */
+  async function faultsWithCursor(element) {
+    const at = { "as it comes": faultsOfLayout(element) };
+    for (const key of ["Home", "End"]) {
+      const event = new KeyboardEvent("keydown", { key, ctrlKey: true, cancelable: true });
+      if (part(element, "drawing").dispatchEvent(event)) continue;
+      await element.drawn;
+      at[`at Ctrl+${key}`] = faultsOfLayout(element);
+    }
+    return Object.entries(at).flatMap(([when, list]) => list.map((fault) => `${when}: ${fault}`));
+  }
+
+  /** The faults of a figure with each of these sets of attributes, a figure that cannot be drawn among them. */
+  async function faultsInStates(element, states) {
+    const faults = [];
+    for (const state of states) {
+      for (const { name } of [...element.attributes]) if (name !== "loading") element.removeAttribute(name);
+      for (const [name, value] of Object.entries(state)) element.setAttribute(name, value);
+      await element.drawn;
+      const { fault } = words(element);
+      const found = fault === "" ? await faultsWithCursor(element) : [fault];
+      faults.push(...found.map((one) => `${element.localName} ${JSON.stringify(state)}, ${one}`));
+    }
+    return faults;
+  }
+
   /** Chooses the tab of every figure by number where it has one; resolves to which did. */
   async function chooseTabs(number) {
     const having = [];
@@ -234,6 +260,8 @@ export function watchPage() {
     files,
     canvasTexts,
     faultsOfLayout,
+    faultsWithCursor,
+    faultsInStates,
     chooseTabs,
     allDrawn,
   };

@@ -1,11 +1,13 @@
-// Nothing lies on anything else and nothing is cut off: every figure in every view, in light, dark and narrow, with the
-// cursor in the middle and in the corners. Pictures for the eye are left in build/pictures; none is compared.
+// Nothing lies on anything else and nothing is cut off: every figure in every view and in the states of states.mjs, in
+// light, dark and narrow, with the cursor in the middle and in the corners. Pictures of the views are left for the eye in
+// build/pictures; none is compared.
 import { mkdirSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { builtFigures, kPageStyle, pageOf, watchPage } from "./figures.mjs";
 import { kDist, kRoot, launch, serveFolder } from "./harness.mjs";
+import { kStates } from "./states.mjs";
 
 const kPictures = join(kRoot, "build/pictures");
 const kMargin = 12;
@@ -61,19 +63,17 @@ describe.each([
         const where = view === undefined ? name : `${name}, ${view}`;
         const file = `${where.replace(/^posenc-/, "").replace(/[^a-z0-9]+/gi, "-")}-${width}-${colorScheme}.png`;
         await picture(session, element, join(kPictures, file));
-        const found = await element.evaluate(async (node) => {
-          const { faultsOfLayout, part } = globalThis.__figures;
-          const at = { "as it comes": faultsOfLayout(node) };
-          for (const key of ["Home", "End"]) {
-            const event = new KeyboardEvent("keydown", { key, ctrlKey: true, cancelable: true });
-            if (part(node, "drawing").dispatchEvent(event)) continue;
-            await node.drawn;
-            at[`at Ctrl+${key}`] = faultsOfLayout(node);
-          }
-          return Object.entries(at).flatMap(([when, list]) => list.map((fault) => `${when}: ${fault}`));
-        });
+        const found = await element.evaluate((node) => globalThis.__figures.faultsWithCursor(node));
         faults.push(...found.map((fault) => `${where}, ${fault}`));
       }
+    }
+    // Colours move nothing: what was looked at in light lies there in dark.
+    for (const [name, states] of colorScheme === "light" ? Object.entries(kStates) : []) {
+      const found = await page.evaluate(
+        ([tag, list]) => globalThis.__figures.faultsInStates(document.querySelector(tag), list),
+        [`posenc-${name}`, states],
+      );
+      faults.push(...found);
     }
     expect(faults).toEqual([]);
     await context.close();
