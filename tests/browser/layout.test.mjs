@@ -1,6 +1,6 @@
 // Nothing lies on anything else and nothing is cut off: every figure in every view and in the states of states.mjs, in
-// light, dark and narrow, with the cursor in the middle and in the corners. Pictures of the views are left for the eye in
-// build/pictures; none is compared.
+// light, dark and narrow, with the cursor in the middle and in the corners. Pictures of the views are left in
+// build/pictures for the eye; none is compared.
 import { mkdirSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
