@@ -455,7 +455,7 @@ export async function build({ onlyModules = false, frozen = false, force = false
       {
         inputs: [
           ...["web/site", "web/src", "web/figures", "build/stamps/bundles"],
-          ...["web/build.mjs", "web/lines.mjs", "web/pages.mjs"],
+          ...["web/build.mjs", "web/lines.mjs", "web/math-font.mjs", "web/pages.mjs"],
         ],
         outputs: ["dist/site/index.html", "dist/site/posenc.js", "dist/posenc-site.zip"],
         force,

@@ -7,6 +7,7 @@ import { basename, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { kRoot } from "../tools/process.mjs";
 import { inLines } from "./lines.mjs";
+import { mathFont, mathFontNotice } from "./math-font.mjs";
 
 const kFrom = join(kRoot, "web/site");
 /** The built folder and, beside it, the same as one file to hand on. */
@@ -178,6 +179,7 @@ export async function makePages({ version, target }) {
   const facts = await told(target);
   const scripts = new Set();
   const classes = new Map();
+  let formulas = "";
   for (const file of filesUnder(kFrom)) {
     const from = join(kFrom, file);
     const to = join(kPages, file);
@@ -191,8 +193,11 @@ export async function makePages({ version, target }) {
       if (existsSync(join(kFrom, `${script}.ts`))) scripts.add(script);
     }
     const filled = withFigures(withQuestions(withNumbers(html, facts), facts), facts);
-    writeFileSync(to, await withFormulas(filled, classes));
+    const page = await withFormulas(filled, classes);
+    formulas += (page.match(/<math\b[\s\S]*?<\/math>/g) ?? []).join("");
+    writeFileSync(to, page);
   }
+  writeFileSync(join(kPages, "math.woff2"), await mathFont(formulas));
   const rules = Array.from(classes, ([style, name]) => `.${name} { ${style} }\n`).join("");
   appendFileSync(join(kPages, "site.css"), rules);
   for (const script of scripts) {
@@ -201,6 +206,7 @@ export async function makePages({ version, target }) {
     writeFileSync(join(kPages, `${script}.js`), inLines(text));
   }
   for (const file of kOfThePackage) cpSync(join(kRoot, "dist", file), join(kPages, file));
+  appendFileSync(join(kPages, "THIRD-PARTY.txt"), `\n----\n\n${mathFontNotice()}\n`);
   writeFileSync(join(kPages, "service-worker.js"), serviceWorker());
   await zip();
 }

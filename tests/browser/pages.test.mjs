@@ -396,8 +396,8 @@ describe("every page", () => {
 
   it("works under the strictest policy that lets WebAssembly run, with trusted types", async () => {
     const policy =
-      "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; img-src 'self' data: blob:; " +
-      "require-trusted-types-for 'script'";
+      "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; font-src 'self'; " +
+      "img-src 'self' data: blob:; require-trusted-types-for 'script'";
     const strict = await serveFolder(kSite, { policy });
     // The chapter is held to this by a test of its own.
     for (const path of kPages.slice(1)) {
@@ -447,6 +447,33 @@ describe("every page", () => {
     expect(await page.locator("[data-question=stripes] .ask").innerText()).toContain("cosine");
     expect(await page.locator("math").count()).toBeGreaterThan(40);
     await context.close();
+  });
+
+  it("sets formulas in its own font alone, which has every character and every root", async () => {
+    const { page, close } = await open(browser, server.address);
+    await page.evaluate(() => document.fonts.ready);
+    const session = await page.context().newCDPSession(page);
+    await session.send("DOM.enable");
+    await session.send("CSS.enable");
+    const { root } = await session.send("DOM.getDocument");
+    const { nodeIds } = await session.send("DOM.querySelectorAll", { nodeId: root.nodeId, selector: "math" });
+    const used = new Map();
+    for (const nodeId of nodeIds) {
+      const { fonts } = await session.send("CSS.getPlatformFontsForNode", { nodeId });
+      for (const { familyName, isCustomFont } of fonts) used.set(familyName, isCustomFont);
+    }
+    expect([...used]).toEqual([["STIX Two Math", true]]);
+    // A root without its sign is as wide as what stands under it.
+    const roots = await page.locator("msqrt").evaluateAll((list) =>
+      list.map((root) => {
+        const parts = [...root.children].map((part) => part.getBoundingClientRect());
+        const under = Math.max(...parts.map(({ right }) => right)) - Math.min(...parts.map(({ left }) => left));
+        return root.getBoundingClientRect().width / under;
+      }),
+    );
+    expect(roots.length).toBeGreaterThan(0);
+    expect(Math.min(...roots)).toBeGreaterThan(1.2);
+    await close();
   });
 
   it("writes numbers as its language does", async () => {

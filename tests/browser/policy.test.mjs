@@ -8,7 +8,8 @@ import { digest } from "./digest.mjs";
 import { drawAll, fileAddress, inspectFigures, kDist, kSite, launch, open, serveFolder } from "./harness.mjs";
 
 const kStrict =
-  "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; img-src 'self' data: blob:; require-trusted-types-for 'script'";
+  "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; font-src 'self'; " +
+  "img-src 'self' data: blob:; require-trusted-types-for 'script'";
 
 let browser;
 let expected;
