@@ -51,7 +51,7 @@ describe("a heat map of 4,096 x 4,096 cells", () => {
       help: root.querySelector("#help").textContent,
     };
   });
-  const position = async () => Number(/position ([\d\u2009]+)/.exec((await told()).readout)[1].replace(/\D/g, ""));
+  const position = async () => Number(/position ([\d\u202f]+)/.exec((await told()).readout)[1].replace(/\D/g, ""));
   const place = async (u, v) => {
     const box = await opened.page.locator("posenc-embed [part=drawing]").boundingBox();
     return [box.x + u * box.width, box.y + v * box.height];

@@ -60,7 +60,7 @@ describe.each([
 
   it("computes the notes' worked examples", async () => {
     const text = (selector) => opened.page.locator(selector).innerText();
-    const plain = (value) => value.replaceAll("\u2212", "-").replaceAll("\u2009", " ");
+    const plain = (value) => value.replaceAll("\u2212", "-").replace(/[\u2009\u202f]/g, " ");
     expect(plain(await text("#pe-three"))).toBe("[0.1411, -0.9900, 0.0300, 0.9996]");
     const rows = await opened.page
       .locator("#table-four tbody tr")

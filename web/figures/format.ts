@@ -1,7 +1,8 @@
 // Numbers as a book writes them: a true minus sign, thin spaces in thousands, no more digits than asked for.
 
 const minus = "\u2212";
-const thinSpace = "\u2009";
+// Narrow and not to be broken at: a number stays in its line.
+const thinSpace = "\u202f";
 
 export interface NumberStyle {
   /** Digits after the point. */
@@ -19,7 +20,7 @@ export function book(value: number, style: NumberStyle = {}): string {
   let digits: string;
   if (size === Infinity) digits = "\u221e";
   else if (style.decimals !== undefined) digits = grouped(size.toFixed(style.decimals));
-  else if (Number.isInteger(size) && size < 1e15) digits = grouped(String(size));
+  else if (Number.isInteger(size) && size <= Number.MAX_SAFE_INTEGER) digits = grouped(String(size));
   else digits = significant(size, style.significant ?? 4);
   const isZero = !/[1-9\u221e]/.test(digits.replace(/\u00d7.*/, ""));
   if (value < 0 && !isZero) return minus + digits;

@@ -164,7 +164,7 @@ export function estimateWidth(text: string, style: TextStyle): number {
   let width = 0;
   for (const character of text) {
     const code = character.codePointAt(0) ?? 0;
-    width += code === 0x2009 ? 200 : (advanceTable[code - 32] ?? (code > 0x2e80 ? 1000 : 584));
+    width += code === 0x2009 || code === 0x202f ? 200 : (advanceTable[code - 32] ?? (code > 0x2e80 ? 1000 : 584));
   }
   return (width * (style.size ?? defaultSize) * (style.bold === true ? 1.13 : 1.08)) / 1000;
 }

@@ -437,7 +437,7 @@ describe("long texts", () => {
     const endless = Array.from({ length: 2500 }, (_, i) => `w${i}`).join(" ");
     expect(tokensOf(endless, 2048).length).toBe(2048);
     const many = { sentence: endless, scheme: "none", heads: 32 };
-    const told = "134 217 728 weights do not fit".replace(/ (?=\d)/g, "\u2009");
+    const told = "134 217 728 weights do not fit".replace(/ (?=\d)/g, "\u202f");
     expect(() => figureState("attention", many)).toThrow(told);
   });
 

@@ -64,7 +64,7 @@ describe("pairs", () => {
     const words = textsOf(record(config, state)).map((text) => text.words);
     for (const [band, pairs] of Object.entries(total)) expect(words).toContain(`${pairs} ${band}`);
     expect(words).toContain("trained 8192");
-    expect(words).toContain("reached 131\u2009072");
+    expect(words).toContain("reached 131\u202f072");
     // The cursor starts at the first pair of the ramp.
     expect(readings(state).pair).toBe(String(total.kept));
     expect([...config.array!(state).data]).toEqual(rows.map((row) => row[1]));
@@ -131,7 +131,7 @@ describe("layers, distances, facts", () => {
     expect(readings(state)).toMatchObject({
       layer: "5",
       kind: "full attention",
-      base: "1\u2009000\u2009000",
+      base: "1\u202f000\u202f000",
       sees: "all",
     });
     for (const width of [764, 300]) {

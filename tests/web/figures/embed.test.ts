@@ -106,7 +106,7 @@ describe("words and take-aways", () => {
       { label: "value", value: "+0.9999" },
     ]);
     expect(embed.title(state)).toBe("Sinusoidal encoding, 96 positions \u00d7\u00a064 dimensions");
-    expect(embed.summary(state)).toContain("turns once in 6.283 tokens, the last in 47\u2009117.");
+    expect(embed.summary(state)).toContain("turns once in 6.283 tokens, the last in 47\u202f117.");
   });
 
   it("names sines and cosines in every layout, and columns of neither", () => {
@@ -122,7 +122,7 @@ describe("words and take-aways", () => {
   it("counts positions from where it is told", () => {
     const far = figureState("embed", { start: 1000000, positions: 8, dim: 4, position: 1000003 });
     expect(far.row).toBe(3);
-    expect(embed.readout(far)[0]!.value).toBe("1\u2009000\u2009003");
+    expect(embed.readout(far)[0]!.value).toBe("1\u202f000\u202f003");
   });
 
   it("writes CSV, JSON and NPY with the numbers in full", () => {

@@ -9,10 +9,12 @@ describe("numbers as a book writes them", () => {
     [-0.00001, { decimals: 4, signed: true }, "0.0000"],
     [-1, {}, "\u22121"],
     [1234, {}, "1234"],
-    [10000, {}, "10\u2009000"],
-    [-12345.678, { decimals: 1 }, "\u221212\u2009345.7"],
+    [10000, {}, "10\u202f000"],
+    [2 ** 53 - 1, {}, "9\u202f007\u202f199\u202f254\u202f740\u202f991"],
+    [2 ** 53, {}, "9.007\u00d710\u00b9\u2075"],
+    [-12345.678, { decimals: 1 }, "\u221212\u202f345.7"],
     [149.0456, { significant: 4 }, "149.0"],
-    [60611.47, { significant: 4 }, "60\u2009611"],
+    [60611.47, { significant: 4 }, "60\u202f611"],
     [999.96, { significant: 4 }, "1000"],
     [6.283185, { significant: 4 }, "6.283"],
     [0.000012345, { significant: 3 }, "1.23\u00d710\u207b\u2075"],
@@ -23,7 +25,7 @@ describe("numbers as a book writes them", () => {
 
   it("counts in words", () => {
     expect(count(1, "token")).toBe("1 token");
-    expect(count(12000, "token")).toBe("12\u2009000 tokens");
+    expect(count(12000, "token")).toBe("12\u202f000 tokens");
     expect(count(2, "index", "indices")).toBe("2 indices");
   });
 });

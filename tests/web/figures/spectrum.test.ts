@@ -48,7 +48,7 @@ describe("wavelengths", () => {
   });
 
   it("ends where the source's example for d = 512 does", () => {
-    expect(readings({ scheme: "sinusoidal", dim: 512, pair: 255 }).wavelength).toBe("60\u2009611");
+    expect(readings({ scheme: "sinusoidal", dim: 512, pair: 255 }).wavelength).toBe("60\u202f611");
     expect(readings({ scheme: "sinusoidal", dim: 512, pair: 0 }).wavelength).toBe("6.283");
   });
 
