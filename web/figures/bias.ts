@@ -6,7 +6,6 @@ import {
   defineFigure,
   flag,
   range,
-  type ChoiceField,
   type Code,
   type State,
 } from "./figure.js";
@@ -76,7 +75,7 @@ export const bias = defineFigure<Model>({
   },
 
   // Distances on a grid are no line.
-  tabs: ({ cells }) => choice("view", "view", "matrix", cells ? ["matrix"] : ["matrix", "profiles"]) as ChoiceField,
+  tabs: ({ cells }) => choice("view", "view", "matrix", cells ? ["matrix"] : ["matrix", "profiles"]),
 
   fields: (values) => {
     const scheme = String(values.scheme ?? "alibi");

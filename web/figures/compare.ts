@@ -8,7 +8,6 @@ import {
   defineFigure,
   range,
   text,
-  type ChoiceField,
   type Code,
   type State,
   type Values,
@@ -55,7 +54,7 @@ export const compare = defineFigure<Model>({
 
   tabs: (values) => {
     const listed = String(values.schemes ?? "").trim() !== "";
-    return choice("view", "slot", "all", listed ? ["all"] : ["all", ...slots]) as ChoiceField;
+    return choice("view", "slot", "all", listed ? ["all"] : ["all", ...slots]);
   },
 
   fields: () => [

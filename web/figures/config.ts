@@ -18,7 +18,6 @@ import {
   defineFigure,
   range,
   text,
-  type ChoiceField,
   type Code,
   type Reading,
   type State,
@@ -103,7 +102,7 @@ export const config = defineFigure<Model>({
     offset: "The offset (key - query) under the cursor.",
   },
 
-  tabs: (_, model) => choice("view", "view", undefined, model ? viewsOf(model) : views) as ChoiceField,
+  tabs: (_, model) => choice("view", "view", undefined, model ? viewsOf(model) : views),
 
   files: {
     label: "a model's config.json",

@@ -3,7 +3,7 @@
 import { oscillatoryIntegral, riemannSum, type FrequencyLaw } from "../src/analysis/index.js";
 import type { TensorLike } from "../src/core.js";
 import { drawChart, type ChartLine } from "./chart.js";
-import { choice, defineFigure, flag, range, type ChoiceField, type Code, type State, type Values } from "./figure.js";
+import { choice, defineFigure, flag, range, type Code, type State, type Values } from "./figure.js";
 import { book, count, tickText } from "./format.js";
 import { givenNumbers } from "./given-data.js";
 import { scaleOf } from "./marks.js";
@@ -88,7 +88,7 @@ export const decay = defineFigure<Model>({
     choice("view", "view", "short", [
       { value: "short", label: "short range" },
       { value: "long", label: "long range" },
-    ]) as ChoiceField,
+    ]),
 
   fields: (values) => {
     const long = values.view === "long";

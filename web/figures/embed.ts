@@ -6,7 +6,6 @@ import {
   defineFigure,
   range,
   text,
-  type ChoiceField,
   type Code,
   type State,
   type Values,
@@ -84,7 +83,7 @@ export const embed = defineFigure<Model>({
       "view",
       "heatmap",
       pairs ? [...views, { value: "circle", label: "circles" }] : views,
-    ) as ChoiceField;
+    );
   },
 
   fields: (values) => {

@@ -9,7 +9,6 @@ import {
   cursorField,
   defineFigure,
   range,
-  type ChoiceField,
   type Code,
   type DataTable,
   type Reading,
@@ -99,7 +98,7 @@ export const expansion = defineFigure<Model>({
     choice("view", "view", "parts", [
       { value: "parts", label: "the parts" },
       { value: "terms", label: "the six terms" },
-    ]) as ChoiceField,
+    ]),
 
   fields: (values) => {
     // The view says where m and n start.

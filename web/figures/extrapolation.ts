@@ -26,7 +26,6 @@ import {
   cursorField,
   defineFigure,
   range,
-  type ChoiceField,
   type Code,
   type State,
   type Values,
@@ -126,7 +125,7 @@ export const extrapolation = defineFigure<Model>({
       "schemes",
       { value: "phases", label: "phases of RoPE" },
       "rules",
-    ]) as ChoiceField,
+    ]),
 
   fields: (values) => {
     const schemes = (values.view ?? "schemes") === "schemes";

@@ -17,7 +17,6 @@ import {
   cursorField,
   defineFigure,
   range,
-  type ChoiceField,
   type Code,
   type Figure,
   type State,
@@ -101,7 +100,7 @@ export const grid: Figure = defineFigure<Model>({
       "similarity",
       "dimensions",
       ...(sequence ? ["sequence"] : []),
-    ]) as ChoiceField;
+    ]);
   },
 
   files: tableFiles(() => grid),

@@ -8,7 +8,6 @@ import {
   cursorField,
   defineFigure,
   range,
-  type ChoiceField,
   type Code,
   type State,
   type Values,
@@ -94,7 +93,7 @@ export const precision = defineFigure<Model>({
     offset: "The cursor among the waves: how many positions after the first.",
   },
 
-  tabs: () => choice("view", "view", "errors", ["errors", "waves"]) as ChoiceField,
+  tabs: () => choice("view", "view", "errors", ["errors", "waves"]),
 
   fields: (values) => {
     const name = String(values.scheme ?? "rope");

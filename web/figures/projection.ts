@@ -7,7 +7,6 @@ import {
   cursorField,
   defineFigure,
   range,
-  type ChoiceField,
   type Code,
   type Figure,
   type State,
@@ -64,7 +63,7 @@ export const projection: Figure = defineFigure<Model>({
     choice("view", "view", "components", [
       { value: "components", label: "principal components" },
       { value: "tsne", label: "t-SNE" },
-    ]) as ChoiceField,
+    ]),
 
   fields: (values) => {
     const map = values.view === "tsne";

@@ -15,7 +15,6 @@ import {
   defineFigure,
   flag,
   range,
-  type ChoiceField,
   type Code,
   type State,
 } from "./figure.js";
@@ -80,7 +79,7 @@ export const relate = defineFigure<Model>({
   tabs: (_, model) => {
     const terms = { value: "terms", label: "score terms" };
     const views = model && !model.index ? [terms] : [{ value: "rows", label: "table rows" }, terms];
-    return choice("view", "view", "rows", views) as ChoiceField;
+    return choice("view", "view", "rows", views);
   },
 
   fields: (values) => {

@@ -16,7 +16,6 @@ import {
   defineFigure,
   range,
   text,
-  type ChoiceField,
   type Code,
   type Reading,
   type State,
@@ -106,7 +105,7 @@ export const rotate = defineFigure<Model>({
 
   tabs: (values) => {
     const layouts = hasLayouts(String(values.scheme ?? "rope")) ? ["layouts"] : [];
-    return choice("view", "view", "pairs", ["pairs", "scores", ...layouts]) as ChoiceField;
+    return choice("view", "view", "pairs", ["pairs", "scores", ...layouts]);
   },
 
   fields: (values) => {

@@ -8,7 +8,6 @@ import {
   cursorField,
   defineFigure,
   range,
-  type ChoiceField,
   type Code,
   type Reading,
   type State,
@@ -70,7 +69,7 @@ export const shift = defineFigure<Model>({
     choice("view", "view", "pair", [
       { value: "pair", label: "one pair" },
       { value: "matrix", label: "whole matrix" },
-    ]) as ChoiceField,
+    ]),
 
   fields: (values) => {
     const positions = Number(values.positions ?? 256);

@@ -1,7 +1,7 @@
 // <posenc-similarity>: every position compared with every other one, and what that says of their distance alone.
 import { offsetProfile, similarity as similarityOf, toeplitzGap, type OffsetProfile } from "../src/analysis/index.js";
 import type { ColourScale } from "./colour.js";
-import { choice, cursorField, defineFigure, type ChoiceField, type Code, type Figure, type State } from "./figure.js";
+import { choice, cursorField, defineFigure, type Code, type Figure, type State } from "./figure.js";
 import { book, count, lowered, short } from "./format.js";
 import { indexTicks, labelSize, legend, valueTicks } from "./marks.js";
 import { shortened } from "./sentence.js";
@@ -57,7 +57,7 @@ export const similarity: Figure = defineFigure<Model>({
       { value: "dot", label: "dot product" },
       { value: "cosine", label: "cosine" },
       { value: "euclidean", label: "distance" },
-    ]) as ChoiceField,
+    ]),
 
   fields: (values) => [
     ...tableFields(values, 64, "nothing"),

@@ -8,7 +8,6 @@ import {
   cursorField,
   defineFigure,
   range,
-  type ChoiceField,
   type Code,
   type DataTable,
   type Reading,
@@ -56,7 +55,7 @@ export const spectrum = defineFigure<Model>({
     choice("view", "view", "wavelengths", [
       { value: "wavelengths", label: "wavelengths" },
       { value: "number", label: "a position as a number" },
-    ]) as ChoiceField,
+    ]),
 
   fields: (values) => {
     // The view says where the width starts.
