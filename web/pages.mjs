@@ -13,6 +13,8 @@ const kFrom = join(kRoot, "web/site");
 /** The built folder and, beside it, the same as one file to hand on. */
 export const kPages = join(kRoot, "dist/site");
 export const kZip = join(kRoot, "dist/posenc-site.zip");
+/** What all pages have around their content. */
+const kFrame = "frame.html";
 /** Files of the package that the pages need. */
 const kOfThePackage = ["posenc.js", "fallback.classic.js", "THIRD-PARTY.txt"];
 // One time for all, in fields that no time zone changes: the zip depends on what is in it alone.
@@ -50,6 +52,23 @@ async function told(target) {
 }
 
 // ---------------------------------------------------------------- what HTML leaves to the build
+
+// <page title="…" script="…" skip="…" description="…">…</page> is the whole of a page's source: head, header and
+// navigation are frame.html's. A page that stands `alone` has neither header nor navigation.
+function framed(html, file, frame) {
+  const [, given = "", content = ""] = /^<page ([^>]*)>\n([\s\S]*?)\n?<\/page>\s*$/.exec(html) ?? [];
+  const { alone, ...words } = Object.fromEntries(
+    [...given.matchAll(/(\w+)(?:="([^"]*)")?/g)].map(([, name, value = ""]) => [name, value]),
+  );
+  let page = frame.replace(`href="${file}"`, (link) => `${link} aria-current="page"`);
+  if (alone !== undefined)
+    page = page.replace(/<a class="skip"[\s\S]*<\/header>\n/, "").replace("<body>", '<body class="embedded">');
+  return page.replace(/\{(\w+)\}/g, (_, name) => {
+    const value = name === "content" ? content : words[name];
+    if (!value) throw new Error(`${file} does not give its ${name}.`);
+    return value;
+  });
+}
 
 // <span class="tex">…</span> and <div class="tex display">…</div> become MathML: no formula library at run time.
 // Strict policies refuse inline styles, so each becomes a class; `classes` maps styles to their names.
@@ -180,15 +199,17 @@ export async function makePages({ version, target }) {
   const scripts = new Set();
   const classes = new Map();
   let formulas = "";
+  const source = (file) => readFileSync(join(kFrom, file), "utf8").replace(/<!--[\s\S]*?-->\n?/g, "");
+  const frame = source(kFrame);
   for (const file of filesUnder(kFrom)) {
     const from = join(kFrom, file);
     const to = join(kPages, file);
-    if (file.endsWith(".ts") || file === "service-worker.js") continue;
+    if (file.endsWith(".ts") || [kFrame, "service-worker.js"].includes(file)) continue;
     if (!file.endsWith(".html")) {
       cpSync(from, to);
       continue;
     }
-    const html = withClaims(readFileSync(from, "utf8").replace(/<!--[\s\S]*?-->\n?/g, ""), facts);
+    const html = withClaims(framed(source(file), file, frame), facts);
     for (const [, script] of html.matchAll(/<script src="([\w-]+)\.js"/g)) {
       if (existsSync(join(kFrom, `${script}.ts`))) scripts.add(script);
     }

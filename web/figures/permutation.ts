@@ -256,7 +256,7 @@ function sameSentence({ descriptor, causal, permutation: order }: Model): string
 
 function roundingSentence({ gap }: Model): string {
   return gap === 0
-    ? "With sorted sums not one bit differs."
+    ? "With sorted sums not one bit differs; the outputs drawn are summed in the order of the keys."
     : `The gap of ${small(gap)} is rounding, for sums are taken in another order.`;
 }
 

@@ -11,8 +11,11 @@ type Row = readonly string[];
 /** Rows that take long are made one by one, so that who reads them can pause between two. */
 type Rows = (api: Api, write: Numbers, ...given: number[]) => Iterable<Row>;
 
-/** The words of a sentence about one bag of them. */
-const kBites = ["dog", "bites", "man"];
+/** Sentences of so many words, which are bags of them; read backwards, another order of the same. */
+const kBags: Readonly<Record<number, readonly string[]>> = {
+  3: ["dog", "bites", "man"],
+  6: ["the", "cat", "sat", "on", "the", "mat"],
+};
 
 // The embeddings of the worked example "The cat sat".
 const kWords = ["The", "cat", "sat"];
@@ -30,10 +33,14 @@ const list = (parts: readonly string[]): string =>
 
 const words = (law: string): string => law.replaceAll("_", " ");
 
-/** Three words as vectors, turned round: how far attention's outputs are from the same outputs turned round. */
-function gap(api: Api, options: Parameters<Api["permutationGap"]>[2]): number {
-  const tokens = api.randomNormal([kBites.length, 8], { seed: 7 });
-  return api.permutationGap(tokens, [2, 1, 0], { sum: "sorted", ...options });
+/** A bag's words as vectors, turned round: how far attention's outputs are from the same outputs turned round. */
+function gap(api: Api, count: number, options: Parameters<Api["permutationGap"]>[2]): number {
+  const bag = kBags[count] ?? [];
+  const vectors = api.randomNormal([bag.length, 8], { seed: 7 });
+  // The same word has the same vector.
+  const tokens = bag.map((word) => [...vectors.row(bag.indexOf(word))]);
+  const backwards = bag.map((_, t) => bag.length - 1 - t);
+  return api.permutationGap(tokens, backwards, { sum: "sorted", ...options });
 }
 
 /** One number or list of numbers each. */
@@ -54,9 +61,10 @@ export const texts: Readonly<Record<string, Live>> = {
     return write.fixed(api.normRatio(tokens, tokens).embeddings, 2);
   },
 
-  "gap-none": (api, write) => write.short(gap(api, {}), 3),
-  "gap-causal": (api, write) => write.fixed(gap(api, { causal: true }), 3),
-  "gap-sinusoidal": (api, write) => write.fixed(gap(api, { embed: api.sinusoidal({ dim: 8 }) }), 3),
+  "gap-none": (api, write, words) => write.short(gap(api, words!, {}), 3),
+  "gap-summed": (api, write, words) => write.significant(gap(api, words!, { sum: "index" }), 1),
+  "gap-causal": (api, write, words) => write.fixed(gap(api, words!, { causal: true }), 3),
+  "gap-sinusoidal": (api, write, words) => write.fixed(gap(api, words!, { embed: api.sinusoidal({ dim: 8 }) }), 3),
 
   "closest-at": (api, write, dim, length) => {
     const { i, j } = api.closestPair(api.sinusoidal({ dim: dim! }), { length: length! });
@@ -148,7 +156,8 @@ export const tables: Readonly<Record<string, Rows>> = {
     const row = (name: string, { multiplyAdds, sequentialSteps, pathLength, words: told }: typeof rnn): string[] => [
       name,
       write.whole(multiplyAdds / 1e6),
-      told.multiplyAdds.replace(/^L /, "").replace(/:.*/, "").replaceAll("^2", "²"),
+      // Of one layer.
+      told.multiplyAdds.replace(/:.*/, "").replace(/\bL (?:\((.*)\)$)?/, "$1").replaceAll("^2", "²"),
       write.whole(sequentialSteps),
       write.whole(pathLength),
     ];
@@ -168,6 +177,11 @@ export const tables: Readonly<Record<string, Rows>> = {
       });
       return [words(law), always.join(", ")];
     });
+  },
+  alibi: (api, write, heads, length) => {
+    const table = api.bias(api.alibi({ heads: heads! }), { queries: length!, keys: length!, heads: [0] });
+    const places = Array.from({ length: length! }, (_, t) => t);
+    return places.map((i) => [write.whole(i), ...places.map((j) => write.short(table.at(0, i, j), 1))]);
   },
   *bases(api, write) {
     for (const base of [100, 1000, 10000, 500000, 1000000]) {
