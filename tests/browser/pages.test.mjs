@@ -7,7 +7,7 @@ import { dirname, join } from "node:path";
 import { unzipSync } from "fflate";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { axe, drawAll as drawEach, fileAddress, inspectFigures } from "./harness.mjs";
-import { kDist, kSite, launch, open, serveFolder } from "./harness.mjs";
+import { kDist, kRoot, kSite, launch, open, serveFolder } from "./harness.mjs";
 
 // A page of somebody else's.
 const kOther = `<!doctype html><html lang="en"><meta charset="utf-8"><title>t</title><link rel="icon" href="data:,">`;
@@ -157,13 +157,20 @@ describe("the playground", () => {
       }, name);
       await drawAll(page);
       const figures = await soundly(page);
-      // Some take a list that no control can give, which attention makes up for its sentence; one turns no pair.
-      const other = ["toeplitz", "swin", "queryScale"].includes(name);
-      expect(figures, name).toContain(other ? "posenc-attention" : `posenc-${slot}`);
+      // One turns no pair, and so has no hands to draw.
+      expect(figures, name).toContain(name === "queryScale" ? "posenc-attention" : `posenc-${slot}`);
       if (figures.includes("posenc-attention")) attended += 1;
     }
     // Tokens of a sentence stand on one axis, which is not every scheme's.
     expect(attended).toBeGreaterThan(schemes.length / 2);
+    // Numbers that no control can give are made up; what the reader does there leaves the scheme as it is.
+    await page.locator("#scheme").selectOption("toeplitz");
+    expect(await page.locator("#notes").innerText()).toContain("random");
+    await page.locator("posenc-bias").evaluate((figure) => {
+      figure.value = { head: 3 };
+      figure.dispatchEvent(new Event("change", { bubbles: true }));
+    });
+    expect(await page.locator("posenc-bias").evaluate((figure) => figure.data.name)).toBe("toeplitz");
     expect(faults).toEqual([]);
     expect(late).toEqual([]);
     await close();
@@ -216,6 +223,10 @@ describe("the playground", () => {
     const scheme = await page.locator("posenc-rotate").evaluate((figure) => figure.data.toJSON());
     expect(scheme).toMatchObject({ name: "rope", dim: 128, base: 500000, layout: "half" });
     expect(scheme.scaling).toMatchObject({ type: "llama3", factor: 8 });
+    const others = await page.evaluate(() =>
+      ["extrapolation", "compare"].map((name) => [document.querySelector(`posenc-${name}`).data].flat()[0].base),
+    );
+    expect(others).toEqual([500000, 500000]);
     // The address brings it back.
     const address = await page.locator("#permalink").evaluate((link) => link.href);
     await page.goto("about:blank");
@@ -226,6 +237,46 @@ describe("the playground", () => {
     expect(await page.locator("#figures > *").count()).toBe(0);
     await page.locator("#config").fill('{"model_type": "no such model"}');
     expect(await page.locator("#told").innerText()).toContain("no such model");
+    expect(faults).toEqual([]);
+    await close();
+  });
+
+  it("shows every model's schemes in the figures that fit them", async () => {
+    const folder = join(kRoot, "tests/golden/configs");
+    const configs = readdirSync(folder)
+      .filter((file) => file.endsWith(".json"))
+      .map((file) => JSON.parse(readFileSync(join(folder, file), "utf8")).config);
+    const { page, close, faults } = await open(browser, `${server.address}playground.html`);
+    await page.locator("#told:not(:empty)").waitFor();
+    const shown = await page.evaluate(async (all) => {
+      const [config, told, place] = ["config", "told", "figures"].map((id) => document.getElementById(id));
+      const drawn = new Set();
+      const answers = [];
+      for (const one of all) {
+        config.value = JSON.stringify(one);
+        config.dispatchEvent(new Event("input"));
+        await new Promise((done) => setTimeout(done));
+        const title = told.textContent;
+        // Schemes that are alike are drawn once.
+        const schemes = title.replace(/^[^:]*:/, "");
+        if (!drawn.has(schemes)) {
+          drawn.add(schemes);
+          for (const figure of place.children) figure.setAttribute("loading", "eager");
+          await Promise.all([...place.children].map((figure) => figure.drawn));
+        }
+        const notDrawn = [...document.querySelectorAll("#notes li")].filter((note) => /^Not drawn/.test(note.innerText));
+        answers.push({ title, figures: place.childElementCount, notDrawn: notDrawn.map((note) => note.innerText) });
+      }
+      return answers;
+    }, configs);
+    configs.forEach(({ model_type: model = "" }, i) => {
+      const { title, figures, notDrawn } = shown[i];
+      // A model of several parts is called as its text's.
+      expect(title).toMatch(new RegExp(`^${model}\\w*: .* \\((embed|rotate|bias|relate)\\)$`));
+      // Its config, its own slot's figure, two of attention, and its row of the comparison.
+      expect(figures, title).toBeGreaterThanOrEqual(5);
+      expect(notDrawn, title).toEqual([]);
+    });
     expect(faults).toEqual([]);
     await close();
   });
@@ -254,6 +305,16 @@ describe("the playground", () => {
     await give("broken.npy", new Uint8Array(200));
     await page.waitForFunction(() => /npy/i.test(document.querySelector("#told").textContent));
     expect(await page.locator("#figures > *").count()).toBe(0);
+    await give("cut.safetensors", toSafetensors({ "wpe.weight": table }).slice(0, -4));
+    await page.locator("#told", { hasText: /^(safetensorsHeader|readSafetensors): ./ }).waitFor();
+    await give("config.json", new Uint8Array(900_000).fill(0x20));
+    await page.locator("#told", { hasText: "config.json is too long" }).waitFor();
+    expect(await page.locator("#figures > *").count()).toBe(0);
+    // None of them stands in the way of the next.
+    await give("table.npy", toNpy(table));
+    await page.locator("#told", { hasText: "table.npy: 24 positions, 6 dimensions" }).waitFor();
+    await drawAll(page);
+    expect(await soundly(page)).toContain("posenc-embed");
     expect(faults).toEqual([]);
     await close();
   });

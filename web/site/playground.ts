@@ -5,7 +5,7 @@ import { allFields, attributeName, completeValues, type Field, type Figure } fro
 import { copyText } from "../figures/take-away.js";
 import type * as Config from "../src/config.js";
 import type * as Files from "../src/files.js";
-import type { AnyScheme, Tensor } from "../src/core.js";
+import type { AnyScheme, RotateScheme, Tensor } from "../src/core.js";
 import type { Api } from "./live.js";
 import type { Values } from "./questions.js";
 import { refusedSentences } from "./refused.js";
@@ -20,6 +20,11 @@ const kMostSettings = 64;
 // Tables that a first layer adds: GPT-2's wpe, BERT's position_embeddings, ViT's pos_embed.
 const kPositional = /wpe|pos(ition)?[._]?(al)?[._]?(emb|enc|bias|table)|embed_positions/i;
 const kMostRows = 8192;
+// Numbers in place of those that a model would have learned, for schemes that are lists of them and nothing else.
+const kMadeUp: Readonly<Record<string, () => AnyScheme>> = {
+  toeplitz: () => posenc.toeplitz({ values: posenc.randomNormal([4, 63], { seed: 0 }) }),
+  swin: () => posenc.swin({ window: 7, heads: 4 }),
+};
 
 /** What the figures show. */
 interface Shown {
@@ -47,6 +52,29 @@ let shown: Shown | undefined;
 /** Figures that could not draw it, and what they said. */
 let refused: (readonly [figure: string, refusal: string])[] = [];
 
+/** Further figures, which have no such scheme to choose from, but take it as their data or by its settings. */
+function others(scheme: AnyScheme, next: Shown): (readonly [figure: string, values: Values, data?: unknown])[] {
+  const { slot, name } = scheme;
+  const made = next.given ? scheme : kMadeUp[name]?.();
+  if (slot === "bias" && made !== undefined && !fitting(name).some((figure) => figure.name === "bias")) {
+    const { values, window } = made as unknown as { values?: Tensor; window?: number };
+    // As many as its list is long.
+    return [["bias", { positions: values ? ((values.shape[1] ?? 1) + 1) / 2 : window }, made]];
+  }
+  const turning = { view: "phases" };
+  if (slot === "rotate" && next.given && turns(scheme)) return [["extrapolation", turning, scheme]];
+  return name === "rope" && !next.given ? [["extrapolation", { ...next.values, ...turning, scheme: undefined }]] : [];
+}
+
+/** Whether it turns pairs, and does not only scale what it is given. */
+function turns(scheme: AnyScheme): boolean {
+  try {
+    return posenc.frequencies(scheme as RotateScheme).wavelength.length > 0;
+  } catch {
+    return false;
+  }
+}
+
 /** The figures that have this scheme to choose from. */
 function fitting(name: string): readonly Figure[] {
   const offers = (field: Field): boolean =>
@@ -57,6 +85,8 @@ function fitting(name: string): readonly Figure[] {
 function show(next: Shown): void {
   shown = next;
   refused = [];
+  chooser.value = typeof next.values.scheme === "string" ? next.values.scheme : "";
+  if (next.config === undefined) element<HTMLTextAreaElement>("config").value = "";
   told.textContent = next.title;
   sayNotes();
   sayAddress();
@@ -83,7 +113,10 @@ function show(next: Shown): void {
       else if (next.given) add(figure.name, { scheme: scheme.name, ...rows }, scheme);
       else add(figure.name, next.values);
     }
+    for (const [figure, values, data] of others(scheme, next)) add(figure, values, data);
   }
+  const rows = next.given ? next.schemes : [];
+  if (rows.length > 0) add("compare", {}, rows);
   place.replaceChildren(...figures);
 }
 
@@ -111,10 +144,11 @@ function unfit(event: Event): void {
 function spread({ target }: Event): void {
   const from = target as FigureElement;
   const scheme = shown?.schemes[0];
-  if (!shown || shown.given || !scheme || !from.localName.startsWith("posenc-")) return;
+  // What a figure was handed has no settings.
+  if (!shown || shown.given || !scheme || !from.localName.startsWith("posenc-") || from.data !== undefined) return;
   const changed = from.value as Values;
   if (changed.scheme !== scheme.name) {
-    if (typeof changed.scheme === "string") choose(changed.scheme);
+    if (typeof changed.scheme === "string") show(named(changed.scheme));
     return;
   }
   const params = posenc.schemes.find(({ name }) => name === scheme.name)?.params ?? [];
@@ -134,22 +168,20 @@ function spread({ target }: Event): void {
 
 // ---------------------------------------------------------------- a scheme by name
 
-function choose(name: string, values: Values = {}): void {
+function named(name: string, values: Values = {}): Shown {
   const known = posenc.schemes.find((scheme) => scheme.name === name);
   if (!known) throw new RangeError(`There is no scheme “${name.slice(0, 40)}”.`);
-  chooser.value = name;
   const own: Values = { ...values, scheme: name };
-  element<HTMLTextAreaElement>("config").value = "";
   const { title, slot, summary } = known;
-  show({
+  return {
     // The figures make the scheme from the values, and say in their boxes what does not fit.
     schemes: [{ slot, name } as AnyScheme],
     values: own,
     given: false,
     title: `${title} (${slot}): ${summary}`,
-    notes: [],
+    notes: name in kMadeUp ? ["A model learns these numbers. Here they are random."] : [],
     address: addressOf(own),
-  });
+  };
 }
 
 function addressOf(values: Values): URLSearchParams {
@@ -158,7 +190,7 @@ function addressOf(values: Values): URLSearchParams {
 
 // ---------------------------------------------------------------- a model's config
 
-function readConfig(text: string): void {
+function ofConfig(text: string): Shown {
   if (text.length > kMostConfig) throw new RangeError(`A config has at most ${kMostConfig} letters.`);
   let config: unknown;
   try {
@@ -166,12 +198,11 @@ function readConfig(text: string): void {
   } catch (error) {
     throw new TypeError(`This is no JSON: ${error instanceof Error ? error.message : String(error)}`);
   }
-  chooser.value = "";
   const model = posenc.fromConfig(config as object);
   const { embed, rotate, bias, relate } = model;
   const schemes = [embed, rotate, bias, relate].flat().filter((scheme): scheme is AnyScheme => scheme !== undefined);
   const address = new URLSearchParams({ config: JSON.stringify(config) });
-  show({
+  return {
     schemes,
     values: {},
     given: true,
@@ -182,12 +213,12 @@ function readConfig(text: string): void {
         : `${model.model}: ${schemes.map((scheme) => `${scheme.name} (${scheme.slot})`).join(", ")}`,
     notes: model.notes,
     ...(address.toString().length <= kMostAddress ? { address } : {}),
-  });
+  };
 }
 
 // ---------------------------------------------------------------- a table
 
-function showTable(table: Tensor, name: string): void {
+function ofTable(table: Tensor, name: string): Shown {
   let { shape } = table;
   // Leading axes of one entry are batches.
   while (shape.length > 2 && shape[0] === 1) shape = shape.slice(1);
@@ -195,32 +226,31 @@ function showTable(table: Tensor, name: string): void {
   const [rows = 0, columns = 0] = shape;
   if (rows > kMostRows) throw new RangeError(`${name} has ${rows} rows; the figures draw at most ${kMostRows}.`);
   const flat = posenc.tensor(table.data, [...shape]);
-  chooser.value = "";
-  element<HTMLTextAreaElement>("config").value = "";
-  show({
+  return {
     schemes: [posenc.learned({ table: flat })],
     values: {},
     given: true,
     table: { table: flat, name },
     title: `${name}: ${rows} positions, ${columns} dimensions, as a learned table.`,
     notes: [],
-  });
+  };
 }
 
-async function readFile(file: File): Promise<void> {
+async function ofFile(file: File): Promise<Shown> {
   const line = element("tensor-line");
   line.hidden = true;
   if (/\.json$/i.test(file.name)) {
     if (file.size > 4 * kMostConfig) throw new RangeError(`${file.name} is too long for a config.`);
     const text = await file.text();
     element<HTMLTextAreaElement>("config").value = text;
-    readConfig(text);
-  } else if (/\.npy$/i.test(file.name)) showTable(await posenc.readNpy(file), file.name);
-  else if (/\.safetensors$/i.test(file.name)) await readTensors(file, line);
-  else throw new TypeError(`${file.name}: a file is a config.json, a .npy or a .safetensors.`);
+    return ofConfig(text);
+  }
+  if (/\.npy$/i.test(file.name)) return ofTable(await posenc.readNpy(file), file.name);
+  if (/\.safetensors$/i.test(file.name)) return ofTensors(file, line);
+  throw new TypeError(`${file.name}: a file is a config.json, a .npy or a .safetensors.`);
 }
 
-async function readTensors(file: File, line: HTMLElement): Promise<void> {
+async function ofTensors(file: File, line: HTMLElement): Promise<Shown> {
   const { tensors } = await posenc.safetensorsHeader(file);
   const size = (shape: readonly number[]): number => shape.reduce((most, n) => most * n, 1);
   const tables = Object.entries(tensors).filter(
@@ -230,13 +260,13 @@ async function readTensors(file: File, line: HTMLElement): Promise<void> {
   const select = element<HTMLSelectElement>("tensor");
   select.replaceChildren(...tables.map(([name]) => new Option(name, name)));
   line.hidden = tables.length < 2;
-  const read = async (name: string): Promise<void> => {
+  const read = async (name: string): Promise<Shown> => {
     const { [name]: table } = await posenc.readSafetensors(file, { names: [name] });
-    showTable(table as Tensor, `${file.name}, ${name}`);
+    return ofTable(table as Tensor, `${file.name}, ${name}`);
   };
   select.onchange = () => void attempt(() => read(select.value));
   select.value = (tables.find(([name]) => kPositional.test(name)) ?? tables[0]!)[0];
-  await read(select.value);
+  return read(select.value);
 }
 
 // ---------------------------------------------------------------- the address
@@ -250,13 +280,12 @@ function sayAddress(): void {
 }
 
 /** From what stands behind #, which anybody may have written. */
-function fromAddress(): void {
+function ofAddress(): Shown {
   const given = new URLSearchParams(location.hash.slice(1, kMostAddress + 1));
   const config = given.get("config");
   if (config !== null) {
     element<HTMLTextAreaElement>("config").value = config;
-    readConfig(config);
-    return;
+    return ofConfig(config);
   }
   const values: Record<string, string> = {};
   for (const [name, value] of [...given].slice(0, kMostSettings)) {
@@ -264,15 +293,20 @@ function fromAddress(): void {
   }
   const { scheme = "rope", ...rest } = values;
   const params = new Set(posenc.schemes.find(({ name }) => name === scheme)?.params.map(({ name }) => name));
-  choose(scheme, Object.fromEntries(Object.entries(rest).filter(([name]) => params.has(name))));
+  return named(scheme, Object.fromEntries(Object.entries(rest).filter(([name]) => params.has(name))));
 }
 
 // ---------------------------------------------------------------- the reader
 
-async function attempt(work: () => void | Promise<void>): Promise<void> {
+// Files take their time: what was asked for last is what is shown.
+let asked = 0;
+async function attempt(work: () => Shown | Promise<Shown>): Promise<void> {
+  const turn = ++asked;
   try {
-    await work();
+    const next = await work();
+    if (turn === asked) show(next);
   } catch (error) {
+    if (turn !== asked) return;
     shown = undefined;
     told.textContent = error instanceof Error ? error.message : String(error);
     element("notes").replaceChildren();
@@ -291,15 +325,15 @@ function listen(): void {
     chooser.append(group);
   }
   element("settings").addEventListener("submit", (event) => event.preventDefault());
-  chooser.addEventListener("change", () => void attempt(() => choose(chooser.value)));
+  chooser.addEventListener("change", () => void attempt(() => named(chooser.value)));
   const config = element<HTMLTextAreaElement>("config");
   config.addEventListener("input", () => {
-    if (config.value.trim() !== "") void attempt(() => readConfig(config.value));
+    if (config.value.trim() !== "") void attempt(() => ofConfig(config.value));
   });
   const file = element<HTMLInputElement>("file");
   file.addEventListener("change", () => {
     const [chosen] = file.files ?? [];
-    if (chosen) void attempt(() => readFile(chosen));
+    if (chosen) void attempt(() => ofFile(chosen));
   });
   addEventListener("dragover", (event) => {
     if (event.dataTransfer?.types.includes("Files")) event.preventDefault();
@@ -309,10 +343,10 @@ function listen(): void {
     // A figure that takes files by itself has taken this one.
     if (!dropped || event.defaultPrevented) return;
     event.preventDefault();
-    void attempt(() => readFile(dropped));
+    void attempt(() => ofFile(dropped));
   });
   place.addEventListener("change", spread);
-  addEventListener("hashchange", () => void attempt(fromAddress));
+  addEventListener("hashchange", () => void attempt(ofAddress));
   const copy = element("copy");
   copy.addEventListener("click", () => {
     void copyText(element<HTMLAnchorElement>("permalink").href).then((copied) => {
@@ -328,7 +362,7 @@ async function start(): Promise<void> {
   try {
     await posenc.ready();
     listen();
-    await attempt(fromAddress);
+    await attempt(ofAddress);
   } catch (error) {
     fail(error);
   }
