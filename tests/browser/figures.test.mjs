@@ -576,8 +576,19 @@ describe.each([["light"], ["dark"]])("a page of all figures in %s", (colorScheme
     expect(found).toEqual([]);
   });
 
+  // Blurred after a zoom, or by the smoothing that a resized canvas forgets to leave off (elastic-charts #2875,
+  // openseadragon PR #1595).
   it("has a point of the canvas for each of the screen, at any ratio, also after it has changed", async () => {
     const size = page().viewportSize();
+    await page().evaluate(() => {
+      const { prototype } = CanvasRenderingContext2D;
+      const { drawImage } = prototype;
+      const images = (globalThis.__images = { sharp: 0, smooth: 0, restore: () => (prototype.drawImage = drawImage) });
+      prototype.drawImage = function (...what) {
+        images[this.imageSmoothingEnabled ? "smooth" : "sharp"] += 1;
+        return drawImage.apply(this, what);
+      };
+    });
     for (const ratio of [1, 2, 3, 1.25]) {
       // With the ratio alone nothing is rendered here, and what is not rendered tells of nothing.
       const metrics = { width: size.width - 8 * ratio, height: size.height, deviceScaleFactor: ratio, mobile: false };
@@ -598,6 +609,12 @@ describe.each([["light"], ["dark"]])("a page of all figures in %s", (colorScheme
       }, ratio);
       expect(wrong).toEqual([]);
     }
+    const { sharp, smooth } = await page().evaluate(() => {
+      globalThis.__images.restore();
+      return globalThis.__images;
+    });
+    expect(smooth).toBe(0);
+    expect(sharp).toBeGreaterThan(0);
     await opened.session.send("Emulation.clearDeviceMetricsOverride");
   });
 

@@ -234,6 +234,34 @@ describe("attention over 2,048 tokens", () => {
     expect(said).toContain(`entropy ${program.entropy.toFixed(2)} nats`);
   });
 
+  it("leaves the caret where the reader types when one line becomes several, and one again", async () => {
+    const figure = opened.page.locator("posenc-attention");
+    const text = "a bc ".repeat(48);
+    await figure.evaluate(async (one, sentence) => {
+      one.value = { sentence };
+      await one.drawn;
+    }, text);
+    const held = async () => {
+      await figure.evaluate((one) => one.drawn);
+      return figure.evaluate(({ shadowRoot: { activeElement: node } }) => {
+        const { localName, value, selectionStart, selectionEnd } = node;
+        return [localName, value, selectionStart, selectionEnd];
+      });
+    };
+    const line = figure.locator("input[part=text]").first();
+    expect(await line.inputValue()).toBe(text);
+    await line.evaluate((node) => {
+      node.focus();
+      node.setSelectionRange(7, 7);
+    });
+    await opened.page.keyboard.type("x");
+    expect(await held()).toEqual(["textarea", `${text.slice(0, 7)}x${text.slice(7)}`, 8, 8]);
+    await opened.page.keyboard.type("yz");
+    expect(await held()).toEqual(["textarea", `${text.slice(0, 7)}xyz${text.slice(7)}`, 10, 10]);
+    for (let i = 0; i < 3; i++) await opened.page.keyboard.press("Backspace");
+    expect(await held()).toEqual(["input", text, 7, 7]);
+  });
+
   it("starts anew when a setting changes meanwhile", async () => {
     const titles = await opened.page.evaluate(async () => {
       const figure = document.querySelector("posenc-attention");

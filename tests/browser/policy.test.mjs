@@ -43,11 +43,16 @@ describe("bits in Chromium", () => {
     await server.close();
   });
 
-  it("are Node's from the ES module, and from disk", async () => {
+  // A module beside its .wasm breaks where a host moves or rewrites scripts (jsdelivr #18561, esm.sh #1109), and where
+  // the .wasm has another type or no host at all (webpack #7918, http-server #690).
+  it("are Node's from the ES module, which loads scripts alone, and from disk", async () => {
     const server = await serveFolder(kDist, { extra: { "/page": kPage("") } });
-    const { page, faults, close } = await open(browser, `${server.address}page`);
+    const { page, faults, requests, close } = await open(browser, `${server.address}page`);
     expect(await run(page, `import("/index.js")`)).toEqual({ backend: "simd", digest: expected });
     expect(faults).toEqual([]);
+    const loaded = requests.filter((url) => url.startsWith(server.address)).map((url) => url.replace(/.*\//, ""));
+    expect(loaded).toEqual(expect.arrayContaining(["page", "index.js"]));
+    expect(loaded.filter((file) => file !== "page" && !file.endsWith(".js"))).toEqual([]);
     await close();
     await server.close();
     const disk = await open(browser, fileAddress(join(kSite, "index.html")));
@@ -124,6 +129,7 @@ describe("under default-src 'self'", () => {
 });
 
 describe("under the strictest policy that lets WebAssembly run, with trusted types", () => {
+  // Bindings that make functions out of text ask for more (emscripten #18732, draco #1104, hpcc-js-wasm #382).
   it("everything works and nothing is violated", async () => {
     const server = await serveFolder(kSite, { policy: kStrict });
     const { page, faults, close } = await open(browser, server.address);

@@ -316,7 +316,7 @@ describe("attention in ONNX Runtime", () => {
     near((await run(model, arrays)).out!, tensor([[out]]));
   });
 
-  it("gives packed heads the numbers of heads apart (pytorch PR 162865)", async () => {
+  it("gives packed heads the numbers of heads apart (pytorch PR #162865)", async () => {
     const sizes = { heads: 4, kvHeads: 2, queries: 5, keys: 7, dim: 6, valueDim: 3 };
     const packed = ({ data, shape: [b, h, t, d] }: Tensor): Tensor => {
       const to = new Float32Array(data.length);
