@@ -52,6 +52,13 @@ describe("the gallery", () => {
     const kebab = (name) => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
     expect(told).toEqual(attributes.map((list) => list.map(kebab)));
 
+    // The guide's program, which needs a document.
+    const guide = readFileSync(join(kRoot, "docs/figures.md"), "utf8");
+    const [program] = guide.match(/(?<=^```js\n)[\s\S]*?\bdocument\.[\s\S]*?(?=^```)/m);
+    const made = await page.evaluate(`(async () => { ${program}\n const { value } = figure; figure.remove();
+      return { svg: svg.slice(0, 4), positions: value.positions, view: value.view }; })()`);
+    expect(made).toEqual({ svg: "<svg", positions: 32, view: "waves" });
+
     const section = page.locator("section[data-figure=bias]");
     const snippet = () => section.locator("pre").first().innerText();
     expect(await snippet()).toBe('<script src="posenc.js" defer></script>\n<posenc-bias></posenc-bias>');
@@ -264,8 +271,9 @@ describe("the playground", () => {
           for (const figure of place.children) figure.setAttribute("loading", "eager");
           await Promise.all([...place.children].map((figure) => figure.drawn));
         }
-        const notDrawn = [...document.querySelectorAll("#notes li")].filter((note) => /^Not drawn/.test(note.innerText));
-        answers.push({ title, figures: place.childElementCount, notDrawn: notDrawn.map((note) => note.innerText) });
+        const notes = Array.from(document.querySelectorAll("#notes li"), (note) => note.innerText);
+        const notDrawn = notes.filter((note) => note.startsWith("Not drawn"));
+        answers.push({ title, figures: place.childElementCount, notDrawn });
       }
       return answers;
     }, configs);

@@ -166,25 +166,15 @@ describe.each([
 });
 
 describe.each([["light"], ["dark"]])("in %s", (colorScheme) => {
-  it("passes axe", async () => {
-    const { page, close, faults } = await open(browser, server.address, { colorScheme });
-    await drawAll(page);
-    // Everything unfolded is there to be checked.
-    await page.evaluate(() => {
-      for (const figure of document.querySelectorAll("*")) {
-        for (const details of figure.shadowRoot?.querySelectorAll("details") ?? []) details.open = true;
-      }
-    });
-    await drawAll(page);
-    expect(await axe(page)).toEqual([]);
-    expect(faults).toEqual([]);
-    await close();
+  let opened;
+  beforeAll(async () => {
+    opened = await open(browser, server.address, { colorScheme });
+    await drawAll(opened.page);
   });
+  afterAll(() => opened?.close());
 
   it("uses the colours of the scheme", async () => {
-    const { page, close } = await open(browser, server.address, { colorScheme });
-    await drawAll(page);
-    const paper = await page
+    const paper = await opened.page
       .locator("posenc-embed")
       .first()
       .evaluate((element) => {
@@ -196,23 +186,30 @@ describe.each([["light"], ["dark"]])("in %s", (colorScheme) => {
     const bright = (rgb) => (rgb[0] + rgb[1] + rgb[2]) / 3 > 128;
     expect(bright(paper.body)).toBe(colorScheme === "light");
     if (paper.canvas[3] === 255) expect(bright(paper.canvas)).toBe(colorScheme === "light");
-    await close();
+  });
+
+  it("passes axe", async () => {
+    const { page, faults } = opened;
+    // Everything unfolded is there to be checked.
+    await page.evaluate(() => {
+      for (const figure of document.querySelectorAll("*")) {
+        for (const details of figure.shadowRoot?.querySelectorAll("details") ?? []) details.open = true;
+      }
+    });
+    await drawAll(page);
+    expect(await axe(page)).toEqual([]);
+    expect(faults).toEqual([]);
   });
 });
 
 describe("narrow and printed", () => {
-  it("fits into 320 pixels without scrolling sideways", async () => {
+  it("fits into 320 pixels, and onto A4: no table, formula or figure is cut off at the edge of the paper", async () => {
     const { page, close, faults } = await open(browser, server.address, { viewport: { width: 320, height: 700 } });
     await drawAll(page);
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(320);
     for (const { name, fault } of await inspectFigures(page)) expect(fault, name).toBe("");
-    expect(faults).toEqual([]);
-    await close();
-  });
-
-  it("fits onto A4: no table, formula or figure is cut off at the edge of the paper", async () => {
     // 210 mm less margins of 10 mm, at 96 pixels an inch.
-    const { page, close, faults } = await open(browser, server.address, { viewport: { width: 718, height: 1000 } });
+    await page.setViewportSize({ width: 718, height: 1000 });
     await drawAll(page);
     await page.emulateMedia({ media: "print" });
     const cut = await page.evaluate(() =>
