@@ -67,8 +67,9 @@ describe.each([
         faults.push(...found.map((fault) => `${where}, ${fault}`));
       }
     }
-    // Colours move nothing: what was looked at in light lies there in dark.
-    for (const [name, states] of colorScheme === "light" ? Object.entries(kStates) : []) {
+    // Colours move nothing, and between wide and narrow there is no third layout.
+    const inStates = colorScheme === "light" && width !== 640;
+    for (const [name, states] of inStates ? Object.entries(kStates) : []) {
       const found = await page.evaluate(
         ([tag, list]) => globalThis.__figures.faultsInStates(document.querySelector(tag), list),
         [`posenc-${name}`, states],

@@ -4,11 +4,18 @@ export const kStates = {
   embed: [
     { view: "waves", waves: "0 1 2 3 4 5 6 7 8 9 10 11" },
     { view: "circle", dim: 512 },
+    { scheme: "learned" },
     { scheme: "sinusoidal2d", cells: "7 7" },
     { scheme: "fourier", positions: 1 },
+    { start: 9007199254740000, positions: 8, dim: 2 },
     { positions: 600, dim: 2 },
   ],
-  addition: [{ dim: 2, sentence: "Donaudampfschifffahrtsgesellschaftskapit\u00e4n \u05e9\u05dc\u05d5\u05dd \u6771\u4eac 1" }],
+  addition: [
+    { dim: 32, scale: "sqrt", alpha: 0.35 },
+    { dim: 2, sentence: "Donaudampfschifffahrtsgesellschaftskapit\u00e4n \u05e9\u05dc\u05d5\u05dd \u6771\u4eac 1" },
+    { sentence: Array(80).fill("to be or not").join(" "), deviation: 100 },
+    { dim: 16, sentence: "so", scheme: "learned" },
+  ],
   spectrum: [
     { "scaling-type": "yarn", "scaling-factor": 32, context: 131072, dim: 128 },
     { "scaling-type": "llama3", "scaling-original-max-position-embeddings": 8192, base: 500000, context: 1048576 },
@@ -21,11 +28,13 @@ export const kStates = {
   shift: [
     { offset: 0 },
     { offset: -64, dim: 64, pair: 31, scheme: "rope" },
+    { offset: 9007199254740000, positions: 8, position: 7 },
     { view: "matrix", dim: 2 },
     { view: "matrix", dim: 64, layout: "half" },
     { positions: 1, dim: 2 },
   ],
   similarity: [
+    { compare: "learned", metric: "cosine" },
     { compare: "sinusoidal", metric: "euclidean", positions: 300 },
     { scheme: "learned", metric: "dot" },
     { positions: 1 },
@@ -40,6 +49,7 @@ export const kStates = {
   ],
   expansion: [
     { h: "identity", positions: 2 },
+    { h: "paired", positions: 96 },
     { h: "general", off: 40, spread: 1000 },
     { h: "general", off: 0, spread: 0, positions: 8 },
     { view: "terms", positions: 8, dim: 64 },
@@ -47,10 +57,13 @@ export const kStates = {
   ],
   rotate: [
     { dim: 2 },
+    { dim: 64, scheme: "xpos" },
+    { scheme: "axialRope", dim: 16 },
     { view: "scores", positions: 2 },
     { view: "scores", positions: 256, "scaling-type": "yarn" },
     { view: "layouts", mix: "sides", layout: "half" },
     { view: "layouts", mix: "both", positions: 8 },
+    { view: "layouts", q: "0 0 0 0 0 0 0 0", positions: 96 },
   ],
   bias: [
     { scheme: "t5", positions: 128 },
@@ -58,6 +71,8 @@ export const kStates = {
     { scheme: "kerple", view: "profiles", causal: true },
     { scheme: "sandwich", view: "profiles" },
     { scheme: "fire", causal: true, positions: 6 },
+    { scheme: "distance", positions: 1 },
+    { heads: 1, view: "profiles", positions: 2 },
     { positions: 600 },
   ],
 };

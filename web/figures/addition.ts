@@ -225,13 +225,16 @@ const heading = 22;
 const signRoom = 46;
 const footRoom = 26;
 const legendRoom = 34;
+// Room for half the number under the last column.
+const edge = 8;
 
 function layoutOf(model: Model, width: number): Layout {
   const { words, dim } = model;
   const widest = words.reduce((most, word) => Math.max(most, 1.24 * estimateWidth(word, {})), 0);
   const beside = width >= 560;
-  const left = Math.min(widest, beside ? 96 : 0.26 * width) + 10;
-  const room = beside ? (width - left - 2 * signRoom) / 3 : width - left;
+  // The sign of a sum stands at the left of a strip where strips are below each other.
+  const left = Math.max(Math.min(widest, beside ? 96 : 0.26 * width) + 10, beside ? 0 : 30);
+  const room = beside ? (width - left - 2 * signRoom - edge) / 3 : width - left - edge;
   const cell = Math.min(room / dim, 46);
   const most = beside ? 620 : 300;
   const row = Math.max(3, Math.min(28, cell < 14 ? 20 : 28, most / words.length));
@@ -284,7 +287,7 @@ function drawStrips(surface: Surface, { model, row, column }: Drawn): void {
     if (k === 0) return;
     const sign = k === 1 ? "+" : "=";
     if (layout.beside) {
-      const shift = k === 1 ? 9 : 0;
+      const shift = k === 1 ? 12 : 0;
       surface.text(x - signRoom / 2 - shift, y + layout.tall / 2, sign, { ink: "ink", size: 20, align: "middle" });
     } else surface.text(x - 14, y - 12, sign, { ink: "ink", size: 18, align: "end" });
   });

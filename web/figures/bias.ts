@@ -392,7 +392,7 @@ function drawProfiles(surface: Surface, state: Drawn): void {
   const middle = Math.max(half, Math.min(width - half, x(column)));
   for (const offset of valueTicks(1 - positions, offsets - positions, narrow ? 6 : 8)) {
     const place = x(offset + positions - 1);
-    if (Math.abs(place - middle) > half + (narrow ? 9 : 16)) {
+    if (Number.isInteger(offset) && Math.abs(place - middle) > half + (narrow ? 9 : 16)) {
       surface.text(place, foot + 16, book(offset, { signed: true }), { align: "middle", size: labelSize });
     }
   }

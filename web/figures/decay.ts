@@ -268,7 +268,12 @@ function drawDecay(surface: Surface, state: Drawn): void {
   const long = view === "long";
   const log = long && values.log === true;
   const at = valuesAt(state);
-  const sized = (value: number): number => (log ? Math.max(Math.abs(value), leastShown) : value);
+  // On a log scale the dots are on what is drawn there: the largest size from the cursor on.
+  const sized = (value: number, x: ArrayLike<number>, y: ArrayLike<number>): number => {
+    if (!log) return value;
+    const later = Array.from(y).filter((_, i) => (x[i] as number) >= at.offset);
+    return later.reduce((most, one) => Math.max(most, Math.abs(one)), Math.max(Math.abs(value), leastShown));
+  };
   const wholeOffsets = whole.map((i) => offsets[i] as number);
   const line = (x: ArrayLike<number>, y: ArrayLike<number>): Pick<ChartLine, "x" | "y"> => {
     const seen = Array.from(x).filter((offset) => offset <= model.reach);
@@ -313,8 +318,8 @@ function drawDecay(surface: Surface, state: Drawn): void {
       name: `k = ${book(at.offset)}`,
       ink: "grey",
       dots: [
-        { y: sized(at.integrals[chosen] as number), ink: "accent" },
-        { y: sized(at.sum), ink: "cool" },
+        { y: sized(at.integrals[chosen] as number, offsets, integrals[chosen] as Float64Array), ink: "accent" },
+        { y: sized(at.sum, wholeOffsets, sum), ink: "cool" },
       ],
     },
     locate: (offset) => ({ column: Math.round(offset) - model.from }),

@@ -644,7 +644,7 @@ export class FigureElement extends Base {
     this.#moveTo(cell, true);
   }
 
-  #cellUnder(event: PointerEvent | MouseEvent): Cell | undefined {
+  #cellUnder(event: { clientX: number; clientY: number }): Cell | undefined {
     const box = this.#parts.canvas.getBoundingClientRect();
     // The element may be scaled by a transform; the drawing knows its own pixels.
     const scale = box.width === 0 ? 1 : this.#parts.canvas.clientWidth / box.width;

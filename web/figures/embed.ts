@@ -12,7 +12,7 @@ import {
 } from "./figure.js";
 import { book, count } from "./format.js";
 import { givenScheme } from "./given-data.js";
-import { gridField, gridOf, gridSentence } from "./grid-cells.js";
+import { gridField, gridOf, gridSentence, type Grid } from "./grid-cells.js";
 import { Lens } from "./lens.js";
 import { valueTicks } from "./marks.js";
 import { drawMatrix, matrixHeight } from "./matrix.js";
@@ -40,8 +40,10 @@ interface Model {
   columns: number;
   /** Position of row 0. */
   start: number;
-  /** The largest magnitude, at least 1: the end of the colour map. */
+  /** The end of the colour map: the largest magnitude, 1 where sines and cosines come near it. */
   extent: number;
+  /** Whose cells the positions are. */
+  grid: Grid | undefined;
   /** Tokens a pair takes for one turn; none for schemes without frequencies. */
   wavelengths: readonly number[];
   /** By column; undefined where a column belongs to no pair. */
@@ -55,6 +57,8 @@ const mostWaves = 12;
 const mostPositions = 8192;
 // What a page makes and draws within about a second.
 const mostCells = 2 ** 24;
+// Positions from here on have no room at an axis: they are told from the first one.
+const longPositions = 1e9;
 
 export const embed = defineFigure<Model>({
   name: "embed",
@@ -105,7 +109,12 @@ export const embed = defineFigure<Model>({
           })
         : cursorField("position", "The position of the cursor."),
       schemeChooser("embed", "sinusoidal"),
-      range("positions", "positions", 96, 8, 256, { integer: true, least: 1, most: mostPositions }),
+      range("positions", "positions", 96, 8, 256, {
+        integer: true,
+        least: 1,
+        most: mostPositions,
+        place: String(values.cells ?? "") === "" ? "row" : "none",
+      }),
       gridField(),
       ...schemeFields(descriptorOf("embed", scheme), {
         values,
@@ -134,8 +143,9 @@ export const embed = defineFigure<Model>({
     if (beyond !== undefined)
       throw new RangeError(`waves must be dimensions from 0 to ${columns - 1}, got \u201c${beyond}\u201d.`);
     const data32 = table.data as Float32Array;
-    const extent = data32.reduce((most, value) => Math.max(most, Math.abs(value)), 1);
-    return { chosen, values: data32, rows, columns, start, extent, ...pairsOf(scheme, columns) };
+    const most = data32.reduce((most, value) => Math.max(most, Math.abs(value)), 0) || 1;
+    const extent = most > 0.9 && most < 1 ? 1 : most;
+    return { chosen, values: data32, rows, columns, start, extent, grid: cells, ...pairsOf(scheme, columns) };
   },
 
   lens: Lens,
@@ -166,35 +176,47 @@ export const embed = defineFigure<Model>({
         row,
         column,
         scale: { kind: "signed", extent: model.extent },
-        rowAxis: { label: "position", name: `position ${book(model.start + row)}`, tick: (i) => book(model.start + i) },
+        rowAxis: {
+          label: far(model) ? "after the first position" : "position",
+          name: nameOf(model, row),
+          tick: (i) => placeOf(model, i),
+        },
         columnAxis: { name: `dimension ${column}`, binary: true },
       });
     }
   },
 
   title: ({ model }) =>
-    `${model.chosen.title} encoding, ${count(model.rows, "position")} \u00d7\u00a0` +
-    count(model.columns, "dimension"),
+    `${model.chosen.title} encoding, ${count(model.rows, "position")}` +
+    `${model.start === 0 ? "" : ` from ${book(model.start)}`} \u00d7\u00a0${count(model.columns, "dimension")}`,
 
   caption: ({ view, model }) => {
     if (view === "waves")
       return "Each band is one dimension over position: neighbours differ in the fast ones, far places in slow ones.";
+    const total = model.wavelengths.length;
     if (view === "circle") {
+      const shown = shownPairs(model).length;
       return (
         "Each pair of dimensions is a clock hand, sine to the right and cosine upwards; the number below is how many " +
-        "tokens it takes for one turn."
+        `tokens it takes for one turn.${shown < total ? ` Drawn are ${book(shown)} of ${count(total, "pair")}.` : ""}`
       );
     }
-    const what =
-      model.wavelengths.length > 0 ? `Sines and cosines of ${count(model.wavelengths.length, "wavelength")}. ` : "";
+    const { grid } = model;
+    const what = grid
+      ? `The positions are the cells of a grid of ${grid.height} by ${grid.width}, row by row. `
+      : total > 0
+        ? `Sines and cosines of ${count(total, "wavelength")}. `
+        : "";
     return `${what}Arrow keys move the cross-hair; the column at the right and the row below are read out along it.`;
   },
 
   readout: ({ model, row, column }) => {
     const role = model.roles[column];
     const wavelength = role && model.wavelengths[role.pair];
+    const { grid } = model;
     return [
       { label: "position", value: book(model.start + row) },
+      ...(grid ? [{ label: "cell", value: `(${Math.floor(row / grid.width)}, ${row % grid.width})` }] : []),
       { label: "dimension", value: String(column), ...(role ? { unit: `(${role.part} of pair ${role.pair})` } : {}) },
       ...(wavelength === undefined
         ? []
@@ -238,8 +260,19 @@ function valueAt(model: Model, row: number, column: number): number {
   return model.values[row * model.columns + column] as number;
 }
 
-// Which column is whose sine or cosine, read off the table itself: at position 0 a sine is 0 and a cosine is not, and
-// the k-th of either belongs to pair k in every layout.
+function far({ start, rows }: Model): boolean {
+  return Math.max(Math.abs(start), Math.abs(start + rows)) > longPositions;
+}
+
+// A position as the drawing has room for it.
+function placeOf(model: Model, row: number): string {
+  return far(model) ? book(row, { signed: true }) : book(model.start + row);
+}
+
+function nameOf(model: Model, row: number): string {
+  return far(model) ? `first position ${row === 0 ? "" : placeOf(model, row)}`.trimEnd() : `position ${placeOf(model, row)}`;
+}
+
 // A table has a row for each position drawn.
 function requireFew(values: Values, positions: number, given: EmbedScheme | undefined): void {
   const dim = Number((given as { dim?: unknown } | undefined)?.dim ?? values.dim);
@@ -259,6 +292,8 @@ function longEnough(values: Values): Values {
   return { ...values, length: Math.max(rows, Number(values.length ?? 0)) };
 }
 
+// Which column is whose sine or cosine, read off the table itself: at position 0 a sine is 0 and a cosine is not, and
+// the k-th of either belongs to pair k in every layout.
 function pairsOf(scheme: EmbedScheme, columns: number): Pick<Model, "wavelengths" | "roles"> {
   let wavelengths: number[];
   try {
@@ -347,14 +382,18 @@ function drawWaves(surface: Surface, { model, values, row, column }: Drawn): voi
       column: c,
     }));
   });
-  for (const value of valueTicks(model.start, model.start + model.rows - 1, narrow ? 4 : 8)) {
-    const place = x(value - model.start);
-    // The name of the cursor's position stands among the ticks; those under it give way.
-    if (Math.abs(place - x(row)) > 62) surface.text(place, foot + 14, book(value), { align: "middle" });
-  }
-  const name = `position ${book(model.start + row)}`;
+  const name = nameOf(model, row);
   const half = surface.textWidth(name) / 2;
-  surface.text(Math.max(half, Math.min(width - half, x(row))), foot + 14, name, { ink: "accent", align: "middle" });
+  const middle = Math.max(half, Math.min(width - half, x(row)));
+  const from = far(model) ? 0 : model.start;
+  for (const value of valueTicks(from, from + model.rows - 1, narrow ? 4 : 8)) {
+    if (!Number.isInteger(value)) continue;
+    const [place, label] = [x(value - from), placeOf(model, value - from)];
+    // The name of the cursor's position stands among the ticks; those under it give way.
+    const apart = half + surface.textWidth(label) / 2 + 10;
+    if (Math.abs(place - middle) > apart) surface.text(place, foot + 14, label, { align: "middle" });
+  }
+  surface.text(middle, foot + 14, name, { ink: "accent", align: "middle" });
 }
 
 // ---------------------------------------------------------------- circles
@@ -367,10 +406,17 @@ interface Dials {
   height: number;
 }
 
-function dials(model: Model, width: number): Dials {
-  const total = model.wavelengths.length;
+// All pairs, or evenly spaced ones with `own` in place of its neighbour.
+function shownPairs({ wavelengths }: Model, own?: number): number[] {
+  const total = wavelengths.length;
   const step = Math.max(1, Math.ceil(total / mostCircles));
   const pairs = Array.from({ length: Math.ceil(total / step) }, (_, k) => k * step);
+  if (own !== undefined) pairs[Math.floor(own / step)] = own;
+  return pairs;
+}
+
+function dials(model: Model, width: number, own?: number): Dials {
+  const pairs = shownPairs(model, own);
   const most = Math.max(1, Math.floor(width / (width < 500 ? 58 : 68)));
   const rows = Math.max(1, Math.ceil(pairs.length / most));
   const perRow = Math.max(1, Math.ceil(pairs.length / rows));
@@ -379,8 +425,8 @@ function dials(model: Model, width: number): Dials {
 }
 
 function drawCircles(surface: Surface, { model, row, column }: Drawn): void {
-  const { pairs, perRow, side } = dials(model, surface.width);
   const chosen = model.roles[column]?.pair;
+  const { pairs, perRow, side } = dials(model, surface.width, chosen);
   const radius = side / 2 - 7;
   const columnsOf = (pair: number): [number, number] => [
     model.roles.findIndex((role) => role?.pair === pair && role.part === "sine"),

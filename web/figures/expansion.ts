@@ -405,7 +405,10 @@ function drawParts(surface: Surface, { model, row, column }: Drawn, parts: NonNu
     });
     for (const t of indexTicks(positions, map.width, surface.narrow ? 45 : 50)) {
       surface.text(map.x + (t + 0.5) * cell, map.y + map.height + 12, String(t), { align: "middle", size: 11 });
-      if (map.x < 40) surface.text(map.x - 7, map.y + (t + 0.5) * cell, String(t), { align: "end", size: 11 });
+      const y = (t + 0.5) * cell;
+      // The sign of the sum stands among them.
+      const free = i === 0 || Math.abs(y - map.height / 2) > 16;
+      if (map.x < 40 && free) surface.text(map.x - 7, map.y + y, String(t), { align: "end", size: 11 });
     }
     surface.region(map, (u, v) => ({ row: Math.floor(v * positions), column: Math.floor(u * positions) }));
   });

@@ -1,5 +1,5 @@
 // A closer look at drawings of more cells than a screen has room for: which of them are seen. The reader turns the
-// wheel with Ctrl, presses plus and minus or the buttons, drags, or moves the cursor beyond the edge.
+// wheel with Ctrl, spreads two fingers, presses plus and minus or the buttons, drags, or moves the cursor beyond the edge.
 import { make } from "./controls.js";
 import type { Cells, CursorAxis } from "./figure.js";
 import { book } from "./format.js";
@@ -11,11 +11,17 @@ const fewest = 12;
 // Pixels a pointer moves before it drags.
 const slack = 4;
 
+/** A place on the page, as events of pointers have it. */
+export interface Point {
+  clientX: number;
+  clientY: number;
+}
+
 /** What the lens asks of the figure it belongs to. */
 export interface Seen {
   /** The element that is drawn on. */
   drawing: HTMLElement;
-  cellUnder: (event: MouseEvent) => Cell | undefined;
+  cellUnder: (at: Point) => Cell | undefined;
   cursor: () => Cell;
   /** Another part is to be drawn. */
   changed: () => void;
@@ -36,6 +42,8 @@ export class Lens {
   /** Buttons, and how much is seen; hidden where there is no need. */
   readonly root: HTMLElement;
   readonly #told = make("span");
+  readonly #closer: HTMLButtonElement;
+  readonly #wider: readonly HTMLButtonElement[];
   #level = 1;
   readonly #rows = axis();
   readonly #columns = axis();
@@ -48,10 +56,14 @@ export class Lens {
       made.addEventListener("click", press);
       return made;
     };
-    this.root = make("div", { class: "lens", hidden: true }, { part: "lens", role: "group", "aria-label": "zoom" }, [
-      button("closer", "See fewer cells, larger, about the cursor (key +)", () => this.#zoom(2)),
+    this.#closer = button("closer", "See fewer cells, larger, about the cursor (key +)", () => this.#zoom(2));
+    this.#wider = [
       button("wider", "See more cells (key \u2212)", () => this.#zoom(0.5)),
       button("whole", "See all cells (key 0)", () => this.#zoom(0)),
+    ];
+    this.root = make("div", { class: "lens", hidden: true }, { part: "lens", role: "group", "aria-label": "zoom" }, [
+      this.#closer,
+      ...this.#wider,
       this.#told,
     ]);
     this.#listen();
@@ -70,6 +82,13 @@ export class Lens {
     this.root.hidden = !fits;
     this.#level = fits ? Math.min(this.#level, this.#most) : 1;
     this.#seen.drawing.classList.toggle("closer", this.#level > 1);
+    // They keep the keyboard's focus where there is nothing left for them to do.
+    const offer = (one: HTMLButtonElement, use: boolean): void => {
+      one.ariaDisabled = String(!use);
+      one.style.opacity = use ? "" : "0.5";
+    };
+    offer(this.#closer, this.#level < this.#most);
+    for (const one of this.#wider) offer(one, this.#level > 1);
     const [rows, columns] = [this.#bring(this.#rows), this.#bring(this.#columns)];
     const whole = `${book(count(row))} \u00d7\u00a0${book(count(column))} cells`;
     const seen = `${book(rows)} \u00d7\u00a0${book(columns)} of`;
@@ -108,14 +127,19 @@ export class Lens {
 
   // A cell keeps its place while what is round it grows or shrinks; a factor of 0 shows all.
   #zoom(factor: number, at: Cell = this.#seen.cursor()): void {
-    this.#level = factor === 0 ? 1 : Math.max(1, Math.min(this.#most, this.#level * factor));
-    for (const [axis, cell] of [
-      [this.#rows, at.row],
-      [this.#columns, at.column],
+    this.#show(factor === 0 ? 1 : this.#level * factor, at, at);
+  }
+
+  // Brings a cell to the place where another one is.
+  #show(level: number, at: Cell, to: Cell): void {
+    this.#level = Math.max(1, Math.min(this.#most, level));
+    for (const [axis, cell, there] of [
+      [this.#rows, at.row, to.row],
+      [this.#columns, at.column, to.column],
     ] as const) {
       const { first, count } = axis.drawn;
       const middle = cell === undefined ? first + count / 2 : cell + 0.5;
-      const place = (middle - first) / count;
+      const place = ((there === undefined ? middle : there + 0.5) - first) / count;
       // What is out of sight comes to the middle.
       axis.first = middle - (place >= 0 && place <= 1 ? place : 0.5) * this.#countOf(axis);
     }
@@ -148,12 +172,46 @@ export class Lens {
     });
     let held: { x: number; y: number; cell: Cell } | undefined;
     let dragged = false;
+    // Fingers on the drawing; what two of them began with.
+    const fingers = new Map<number, Point>();
+    let pinch: { span: number; level: number; cell: Cell } | undefined;
+    const spread = (): { span: number; middle: Point } => {
+      const [a, b] = [...fingers.values()] as [Point, Point];
+      const middle = { clientX: (a.clientX + b.clientX) / 2, clientY: (a.clientY + b.clientY) / 2 };
+      return { span: Math.hypot(a.clientX - b.clientX, a.clientY - b.clientY), middle };
+    };
+    // Two fingers are the figure's where it can be seen closer, else the page's.
+    for (const type of ["touchstart", "touchmove"] as const) {
+      const keep = (event: TouchEvent): void => {
+        if (this.open && event.touches.length > 1 && event.cancelable) event.preventDefault();
+      };
+      drawing.addEventListener(type, keep, { passive: false });
+    }
     listen("pointerdown", (event) => {
+      if (this.open && event.pointerType === "touch") {
+        fingers.set(event.pointerId, event);
+        if (fingers.size === 2) {
+          const { span, middle } = spread();
+          pinch = { span: Math.max(1, span), level: this.#level, cell: cellUnder(middle) ?? this.#seen.cursor() };
+          held = undefined;
+          dragged = true;
+        }
+        if (fingers.size > 1) return;
+      }
       const cell = this.#level > 1 && event.button === 0 && event.isPrimary ? cellUnder(event) : undefined;
       held = cell && { x: event.clientX, y: event.clientY, cell };
       dragged = false;
     });
     listen("pointermove", (event) => {
+      if (fingers.has(event.pointerId)) fingers.set(event.pointerId, event);
+      if (pinch && fingers.size === 2) {
+        event.stopImmediatePropagation();
+        const { span, middle } = spread();
+        this.#show((pinch.level * span) / pinch.span, pinch.cell, cellUnder(middle) ?? pinch.cell);
+        return;
+      }
+      // The finger that is left of two reads nothing.
+      if (pinch) event.stopImmediatePropagation();
       if (!held) return;
       const far = Math.abs(event.clientX - held.x) + Math.abs(event.clientY - held.y);
       if (!dragged && far <= slack) return;
@@ -169,7 +227,9 @@ export class Lens {
       shift(this.#columns, held.cell.column, under?.column);
       changed();
     });
-    const drop = (event: Event): void => {
+    const drop = (event: PointerEvent): void => {
+      fingers.delete(event.pointerId);
+      if (fingers.size === 0) pinch = undefined;
       held = undefined;
       if (dragged) event.stopImmediatePropagation();
     };

@@ -70,7 +70,10 @@ export function scaleOf(min: number, max: number, from: number, to: number, log 
   };
 }
 
-/** A slim legend of a colour scale: upright with its numbers at the left, or lying with its numbers below. */
+/**
+ * A slim legend of a colour scale: upright with its numbers at the left, or lying with its numbers below. Of a signed
+ * scale only one side, where all values are on it.
+ */
 export function legend(
   surface: Surface,
   scale: ColourScale,
@@ -78,28 +81,43 @@ export function legend(
   y: number,
   length: number,
   upright = true,
+  side?: "below" | "above",
 ): void {
   const steps = 127;
-  const [low, high] = scale.kind === "signed" ? [-scale.extent, scale.extent] : [scale.min, scale.max];
+  const labels = legendValues(scale, side);
+  const [low, , high] = labels as [number, number, number];
   const values = Float64Array.from({ length: steps }, (_, i) => {
     const u = i / (steps - 1);
     return low + (high - low) * (upright ? 1 - u : u);
   });
-  const labels = [low, (low + high) / 2, high];
-  const write = (value: number): string => book(value, { decimals: decimalsOf(value) });
   if (upright) {
     surface.heatMap({ x, y, width: 9, height: length }, { values, rows: steps, columns: 1, scale });
     labels.forEach((value, i) => {
       const place = y + length * (1 - i / 2);
-      surface.text(x - 6, place + [-4, 0, 4][i]!, write(value), { align: "end", size: labelSize });
+      surface.text(x - 6, place + [-4, 0, 4][i]!, legendText(value), { align: "end", size: labelSize });
     });
   } else {
     surface.heatMap({ x, y, width: length, height: 7 }, { values, rows: 1, columns: steps, scale });
     labels.forEach((value, i) => {
       const align = (["start", "middle", "end"] as const)[i]!;
-      surface.text(x + (length * i) / 2, y + 17, write(value), { align, size: 11 });
+      surface.text(x + (length * i) / 2, y + 17, legendText(value), { align, size: 11 });
     });
   }
+}
+
+function legendValues(scale: ColourScale, side?: "below" | "above"): number[] {
+  const [low, high] = scale.kind === "signed" ? [-scale.extent, scale.extent] : [scale.min, scale.max];
+  const ends = [side === "above" ? 0 : low, side === "below" ? 0 : high] as const;
+  return [ends[0], (ends[0] + ends[1]) / 2, ends[1]];
+}
+
+function legendText(value: number): string {
+  return book(value, { decimals: decimalsOf(value) });
+}
+
+/** Room that the numbers at the left of an upright legend take. */
+export function legendWidth(surface: Surface, scale: ColourScale, side?: "below" | "above"): number {
+  return Math.max(...legendValues(scale, side).map((value) => surface.textWidth(legendText(value), { size: labelSize })));
 }
 
 // Decimals that three digits of a value have, without zeros at the end: 0.05, 2.08, 1.

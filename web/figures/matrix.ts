@@ -2,7 +2,7 @@
 // two colours that name them. The body of most figures.
 import type { ColourScale } from "./colour.js";
 import { book } from "./format.js";
-import { brokenLines, indexTicks, inkOn, labelSize, legend } from "./marks.js";
+import { brokenLines, indexTicks, inkOn, labelSize, legend, legendWidth } from "./marks.js";
 import type { Box, Part, Surface } from "./surface.js";
 
 export interface MatrixAxis {
@@ -48,7 +48,8 @@ function layoutOf(surface: Surface, matrix: Matrix): Layout {
   const { narrow, width, height } = surface;
   const widest = (matrix.rowAxis.tick ?? String)(matrix.rows - 1);
   const left = surface.textWidth(widest, { size: labelSize }) + 10 + (matrix.rowAxis.label && !narrow ? 18 : 0);
-  const right = narrow ? 62 : 150;
+  // The numbers of the legend keep off the curve.
+  const right = narrow ? 62 : Math.max(150, 118 + legendWidth(surface, matrix.scale, matrix.side));
   const foot = barsGap + barsHeight + ticksHeight + (narrow ? 30 : 0);
   const map = { x: left, y: topMargin, width: width - left - right, height: height - topMargin - foot };
   const curve = { middle: map.x + map.width + (narrow ? 35 : 50), reach: narrow ? 22 : 30 };
@@ -89,8 +90,9 @@ export function drawMatrix(surface: Surface, matrix: Matrix): Box {
 
   drawColumn(surface, matrix, map, curve, seen);
   drawRow(surface, matrix, map, seen);
-  if (legendX !== undefined) legend(surface, scale, legendX, map.y, Math.min(150, map.height * 0.46));
-  else legend(surface, scale, map.x, surface.height - 26, Math.min(140, map.width), false);
+  const upright = legendX !== undefined;
+  const length = upright ? Math.min(150, map.height * 0.46) : Math.min(140, map.width);
+  legend(surface, scale, legendX ?? map.x, upright ? map.y : surface.height - 26, length, upright, matrix.side);
   return map;
 }
 
@@ -189,22 +191,29 @@ function drawRow(surface: Surface, matrix: Matrix, map: Box, seen: Part): void {
   const gap = cell > 4 ? Math.min(4, 0.25 * cell) : 0;
   surface.path([map.x, base, map.x + map.width, base], { stroke: "faint" });
   const tall = (c: number): number => reach * share(scale, values[row * columns + c] as number);
-  if (seen.columns > 2 * map.width) {
-    const pixels = Math.floor(map.width);
-    extremes(seen.columns, pixels, (i) => tall(seen.column + i)).forEach(([, low, high], p) => {
-      const [below, above] = [Math.min(0, low), Math.max(0, high)];
-      if (!(above > below)) return;
-      const x = map.x + (p * map.width) / pixels;
-      surface.rect(x, base - above, map.width / pixels, above - below, { fill: "accent", alpha: 0.55 });
+  if (gap === 0) {
+    // Bars that touch are one shape: edge by edge, each would show through its neighbour.
+    const bars = Math.min(seen.columns, Math.floor(map.width));
+    const [above, below]: [number[], number[]] = [[], []];
+    extremes(seen.columns, bars, (i) => tall(seen.column + i)).forEach(([, low, high], p) => {
+      const [x, end] = [map.x + (p * map.width) / bars, map.x + ((p + 1) * map.width) / bars];
+      const [top, foot] = [base - Math.max(0, high || 0), base - Math.min(0, low || 0)];
+      above.push(x, top, end, top);
+      below.push(foot, x, foot, end);
     });
+    surface.path([...above, ...below.reverse()], { fill: "accent", alpha: 0.55 });
+    const t = tall(column);
+    if (column >= seen.column && column < seen.column + seen.columns && t) {
+      const x = map.x + (column - seen.column) * cell;
+      surface.rect(x, base - Math.max(0, t), Math.max(cell, 1), Math.abs(t), { fill: "accent" });
+    }
   } else {
     for (let c = seen.column; c < seen.column + seen.columns; c++) {
       const t = tall(c);
       if (Number.isNaN(t) || t === 0) continue;
       const y = t > 0 ? base - t : base;
       const bar = { fill: "accent", ...(c === column ? {} : { alpha: 0.55 }) } as const;
-      const x = map.x + (c - seen.column) * cell + gap / 2;
-      surface.rect(x, y, Math.max(cell - gap, 0.75), t < 0 ? -t : t, bar);
+      surface.rect(map.x + (c - seen.column) * cell + gap / 2, y, cell - gap, t < 0 ? -t : t, bar);
     }
   }
   const room = surface.width - map.x - map.width - 10;

@@ -210,7 +210,9 @@ export const rotate = defineFigure<Model>({
     if (view === "pairs") {
       return (
         "Every pair of columns is a hand that its position turns, the query\u2019s by m and the key\u2019s by n. Move " +
-        "both by one and the angle between them stays, pair by pair: so does the score."
+        "both by one and the angle between them stays, pair by pair: so does the score. " +
+        `${model.wavelengths.length > 0 ? "Under a circle stands how many positions a turn takes, and below it " : "Below stands "}` +
+        "what the pair adds to the score."
       );
     }
     return (
@@ -581,6 +583,11 @@ function drawPairs(surface: Surface, { model, row, column }: Drawn): void {
   drawHandsLegend(surface, row, column);
   const indent = (surface.width - perRow * side) / 2;
   const radius = side / 2 - (side >= 100 ? 14 : 7);
+  const words = shown.map((p) => dialWords(model, p, row, column));
+  // As much as all of them have room for.
+  const fits = (of: (one: (typeof words)[number]) => string): boolean =>
+    words.every((one) => surface.textWidth(of(one), { size: 11 }) < side - 6);
+  const [named, said] = [fits(({ name }) => name), fits(({ part }) => `${part}${toScore}`)];
   shown.forEach((p, place) => {
     const left = indent + (place % perRow) * side;
     const top = legendHeight + Math.floor(place / perRow) * (side + foot);
@@ -588,21 +595,31 @@ function drawPairs(surface: Surface, { model, row, column }: Drawn): void {
     surface.disc(...middle, radius, { stroke: "faint" });
     drawHand(surface, model, p, middle, radius, { rotated: model.keys, at: column, before: model.k, ink: "cool" });
     drawHand(surface, model, p, middle, radius, { rotated: model.queries, at: row, before: model.q, ink: "accent" });
-    const wavelength = model.wavelengths[p];
-    const turn = wavelength === undefined ? `pair ${p}` : book(wavelength, { significant: 3 });
+    const { turn, name, part } = words[place] as (typeof words)[number];
     if (foot < 30) {
       surface.text(middle[0], top + side + 5, turn, { align: "middle", size: 11 });
       return;
     }
-    const name = wavelength === undefined ? turn : `pair ${p}, turns in ${turn}`;
-    surface.text(middle[0], top + side + 2, name, { align: "middle", size: 11 });
-    const { positions } = model;
-    const part = model.parts?.[(p * positions + row) * positions + column];
-    if (part !== undefined) {
-      const value = `${book(part, { decimals: 3, signed: true })} to the score`;
-      surface.text(middle[0], top + side + 18, value, { align: "middle", size: 11, ink: "ink" });
-    }
+    surface.text(middle[0], top + side + 2, named ? name : turn, { align: "middle", size: 11 });
+    if (part === "") return;
+    const value = said ? `${part}${toScore}` : part;
+    surface.text(middle[0], top + side + 18, value, { align: "middle", size: 11, ink: "ink" });
   });
+}
+
+const toScore = " to the score";
+
+// What stands under a circle: how long a turn takes, and the pair's part of the score.
+function dialWords(model: Model, pair: number, row: number, column: number): { turn: string; name: string; part: string } {
+  const { positions } = model;
+  const wavelength = model.wavelengths[pair];
+  const turn = wavelength === undefined ? `pair ${pair}` : book(wavelength, { significant: 3 });
+  const part = model.parts?.[(pair * positions + row) * positions + column];
+  return {
+    turn,
+    name: wavelength === undefined ? turn : `pair ${pair}, turns in ${turn}`,
+    part: part === undefined ? "" : book(part, { decimals: 3, signed: true }),
+  };
 }
 
 function drawHandsLegend(surface: Surface, m: number, n: number): void {
@@ -786,7 +803,7 @@ function drawTwo(surface: Surface, box: Box, { name, lines, from, positions, at,
   const all = lines.flatMap((line) => Array.from(line));
   let [low, high] = [Math.min(...all, ...(fromZero ? [0] : [])), Math.max(...all)];
   // A line that does not move is drawn as one, not as its last bits.
-  const least = 0.2 * Math.max(Math.abs(low), Math.abs(high), 1e-6);
+  const least = 0.2 * Math.max(Math.abs(low), Math.abs(high)) || 2;
   if (high - low < least) [low, high] = [(low + high - least) / 2, (low + high + least) / 2];
   const x = (m: number): number => box.x + (m * box.width) / Math.max(1, positions - 1);
   const y = (value: number): number => box.y + ((high - value) * box.height) / (high - low);

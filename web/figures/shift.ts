@@ -233,10 +233,15 @@ function pairReadings({ model, row, column }: Drawn): readonly Reading[] {
     { label: "t", value: book(row) },
     { label: "t + k", value: book(row + model.k) },
     { label: "pair", value: book(column) },
-    { label: "turned by", value: book(model.k / wavelength, { decimals: 4, signed: true }), unit: "turns" },
-    { label: "largest error", value: book(model.errors[row] as number, { significant: 2 }) },
-    { label: "at any t", value: book(model.worst, { significant: 2 }) },
+    { label: "turned by", value: turnsText(model.k / wavelength, true), unit: "turns" },
+    { label: "error at t", value: book(model.errors[row] as number, { significant: 2 }) },
+    { label: "largest at any t", value: book(model.worst, { significant: 2 }) },
   ];
+}
+
+// Of very many turns the part of the last one is no number to be read.
+function turnsText(turns: number, signed: boolean): string {
+  return book(turns, Math.abs(turns) < 1e4 ? { decimals: 4, signed } : { significant: 4, signed });
 }
 
 function matrixReadings({ model, row, column }: Drawn): readonly Reading[] {
@@ -269,9 +274,9 @@ function sheetOf(width: number): Sheet {
     };
   }
   const radius = Math.min(130, width * 0.165);
-  const left = 2 * radius + 86;
+  const left = 2 * radius + 108;
   return {
-    circle: { x: radius + 34, y: radius + 26, radius },
+    circle: { x: radius + 56, y: radius + 26, radius },
     equation: { x: left, y: radius + 26, width: width - left },
     chart: { y: 2 * radius + 78, height: 180 },
     height: 2 * radius + 260,
@@ -286,7 +291,7 @@ function drawPair(surface: Surface, state: Drawn): void {
 }
 
 function drawCircle(surface: Surface, { model, row, column }: Drawn, { x, y, radius }: Sheet["circle"]): void {
-  const { dim, rows, moved, reach, k, length, chosen } = model;
+  const { dim, rows, moved, reach, k, length, chosen, wavelengths } = model;
   const [a, b] = model.pairs[column] as readonly [number, number];
   const tip = (of: Float64Array, start: number, share = 1): [number, number] => [
     x + (share * radius * (of[start + a] as number)) / reach,
@@ -295,27 +300,34 @@ function drawCircle(surface: Surface, { model, row, column }: Drawn, { x, y, rad
   surface.disc(x, y, radius, { stroke: "faint" });
   surface.path([x - radius, y, x + radius, y], { stroke: "faint" });
   surface.path([x, y - radius, x, y + radius], { stroke: "faint" });
-  // The way from t to t + k, inside the circle.
-  const steps = Float64Array.from({ length: traceSteps + 1 }, (_, i) => row + (k * i) / traceSteps);
-  const way = rowsAt(chosen.scheme, steps, dim, length);
-  const trace = new Float64Array(2 * steps.length);
-  steps.forEach((_, i) => trace.set(tip(way, i * dim, 0.45), 2 * i));
-  surface.path(trace, { stroke: "grey", width: 1.2 });
-  surface.disc(trace[2 * traceSteps] as number, trace[2 * traceSteps + 1] as number, 2.2, { fill: "grey" });
+  // The way from t to t + k, inside the circle; all of an inner one where that is a turn or more.
+  if (Math.abs(k) >= (wavelengths[column] as number)) {
+    surface.disc(x, y, 0.45 * radius, { stroke: "grey", width: 1.2 });
+  } else {
+    const steps = Float64Array.from({ length: traceSteps + 1 }, (_, i) => row + (k * i) / traceSteps);
+    const way = rowsAt(chosen.scheme, steps, dim, length);
+    const trace = new Float64Array(2 * steps.length);
+    steps.forEach((_, i) => trace.set(tip(way, i * dim, 0.45), 2 * i));
+    surface.path(trace, { stroke: "grey", width: 1.2 });
+  }
+  surface.disc(...tip(moved, row * dim, 0.45), 2.2, { fill: "grey" });
   const hands: [Float64Array, string, Ink][] = [
     [moved, "t + k", "cool"],
     [rows, "t", "accent"],
   ];
   const places = hands.map(([of]) => tip(of, row * dim));
-  const out = hands.map(([of]) => tip(of, row * dim, 1 + 15 / radius));
+  const out = hands.map(([of]) => tip(of, row * dim, 1 + 14 / radius));
   // Two hands at one place have their names beside each other.
-  const near = Math.abs(out[0]![0] - out[1]![0]) < 34 && Math.abs(out[0]![1] - out[1]![1]) < 13;
+  const near = Math.abs(out[0]![0] - out[1]![0]) < 40 && Math.abs(out[0]![1] - out[1]![1]) < 13;
   hands.forEach(([, name, ink], n) => {
     const place = places[n]!;
     surface.path([x, y, ...place], { stroke: ink, width: 2 });
     surface.disc(...place, 3.6, { fill: ink });
-    const aside = near && n === 0 ? (out[n]![0] < x ? -26 : 26) : 0;
-    surface.text(out[n]![0] + aside, out[n]![1], name, { ink, align: "middle", size: labelSize });
+    // Names go outwards from the ends of their hands.
+    const side = out[n]![0] < x - 0.3 * radius ? -1 : out[n]![0] > x + 0.3 * radius ? 1 : 0;
+    const aside = near && n === 0 ? (side === 0 ? 26 : 14 * side) : 0;
+    const align = side === 0 ? "middle" : side > 0 ? "start" : "end";
+    surface.text(out[n]![0] - 4 * side + aside, out[n]![1], name, { ink, align, size: labelSize });
   });
   surface.text(x, y + radius + 26, `pair ${column}: dimensions ${a} and ${b}`, {
     align: "middle",
@@ -375,7 +387,7 @@ function drawEquation(surface: Surface, { model, row, column }: Drawn, box: Shee
   block("p(t)", [vector(rows)], "accent");
   if (surface.narrow) return;
   const wavelength = model.wavelengths[column] as number;
-  const turns = book(model.k / wavelength, { decimals: 4 });
+  const turns = turnsText(model.k / wavelength, false);
   const takes = `a turn takes ${book(wavelength, { significant: 4 })} positions`;
   const told = brokenLines(surface, `${takes}: k = ${book(model.k)} is ${turns} of one`, whole);
   told.forEach((words, at) => {

@@ -188,11 +188,12 @@ function levelSentence({ sides }: Model): string {
 }
 
 // How soon near positions are told from far ones.
-function farSentence({ metric }: Model, { level, profile, rows }: Side): string {
+function farSentence({ metric, sides }: Model, { level, profile, rows, phrase }: Side): string {
   if (!level || rows < 4) return "";
+  const where = sides.length > 1 ? `In ${phrase} a` : "A";
   const at = (offset: number): string => book(profile.mean.data[rows - 1 + offset] as number, { significant: 3 });
   const last = rows - 1;
-  return ` A ${word[metric]} is ${at(0)} at offset 0, ${at(1)} at 1 and ${at(last)} at ${last}.`;
+  return ` ${where} ${word[metric]} is ${at(0)} at offset 0, ${at(1)} at 1 and ${at(last)} at ${last}.`;
 }
 
 // ---------------------------------------------------------------- where things are

@@ -111,7 +111,7 @@ export const spectrum = defineFigure<Model>({
     view === "number"
       ? {
           row: { name: "position", count: model.context, start: Math.floor(0.66 * (model.context - 1)) },
-          column: { name: "place", count: model.pairs },
+          column: { name: "place", count: model.pairs, start: hiddenPlaces(model) },
         }
       : { column: { name: "pair", count: model.pairs, start: Math.floor(0.4 * model.pairs) } },
 
@@ -138,9 +138,11 @@ export const spectrum = defineFigure<Model>({
         ratio === undefined
           ? "Each place is worth one radian of its pair"
           : `Each place is worth ${short(ratio)} of the next and is one radian of its pair`;
+      const hidden = hiddenPlaces(model);
+      const drawn = hidden === 0 ? "" : ` Drawn are the ${book(mostDials)} least places of ${book(model.pairs)}.`;
       return (
         `${places}; digits are as large as they can be from the greatest place down. The hand below is where the ` +
-        "pair stands: fast ones tell neighbours apart, slow ones the far from the near."
+        `pair stands: fast ones tell neighbours apart, slow ones the far from the near.${drawn}`
       );
     }
     const never = model.after.neverTurn.length;
@@ -311,6 +313,11 @@ function numberLayout({ pairs }: Model, width: number): NumberLayout {
   return { perRow, side, rowHeight, height: rows * rowHeight + 6 };
 }
 
+// The least places are shown where there is no room for all.
+function hiddenPlaces({ pairs }: Model): number {
+  return Math.max(0, pairs - mostDials);
+}
+
 // Pairs by place: the slowest first, those that stand still before all.
 function placesOf({ after, pairs }: Model): number[] {
   return Array.from({ length: pairs }, (_, i) => i).sort(
@@ -374,8 +381,7 @@ function drawNumber(surface: Surface, state: Drawn): void {
   const indent = (surface.width - perRow * side) / 2;
   const radius = side * 0.36;
   const places = placesOf(model);
-  // The least places are shown where there is no room for all.
-  const hidden = Math.max(0, places.length - mostDials);
+  const hidden = hiddenPlaces(model);
   places.slice(hidden).forEach((pair, k) => {
     const left = indent + (k % perRow) * side;
     const top = Math.floor(k / perRow) * rowHeight;

@@ -32,9 +32,9 @@ button:hover, summary:hover { color: var(--ink); }
   color: var(--grey); }
 canvas { display: block; width: 100%; }
 .controls { display: flex; flex-wrap: wrap; gap: 10px 26px; margin-top: 14px; align-items: end; }
-.field { display: grid; grid-template-columns: 1fr auto; column-gap: 8px; align-items: baseline; min-width: 0;
+.field { display: grid; grid-template-columns: 1fr auto; column-gap: 8px; align-items: baseline; min-width: min-content;
   flex: 1 1 118px; max-width: 280px; }
-.field.choice { flex-basis: auto; max-width: 100%; }
+.field.choice { flex-basis: auto; min-width: 0; max-width: 100%; }
 .field label { color: var(--grey); }
 .field output { text-align: end; white-space: nowrap; }
 .field > :is(input[type=range], select, input[type=text], .run) { grid-column: 1 / -1; width: 100%; min-width: 0;
@@ -66,7 +66,6 @@ footer { display: flex; flex-wrap: wrap; gap: 4px 24px; align-items: baseline; j
 .readout { display: flex; flex-wrap: wrap; gap: 2px 20px; color: var(--grey); flex: 1 1 auto; }
 .background { display: flex; flex-wrap: wrap; gap: 0 13px; align-items: baseline; color: var(--ink); }
 .background progress { width: 9em; accent-color: var(--accent); }
-.readout span { white-space: nowrap; }
 .readout b { color: var(--ink); font-weight: 600; }
 .actions { display: flex; flex-wrap: wrap; gap: 0 13px; font-size: 12px; margin-inline-start: auto; }
 .caption { color: var(--grey); margin: 10px 0 0; max-width: 44em; }

@@ -45,8 +45,8 @@ describe("matrix", () => {
       textsOf(record(bias, figureState("bias", { positions: 9, ...attributes })))
         .slice(-3)
         .map(({ words }) => words);
-    expect(scale({ head: 8 })).toEqual(["\u22124", "0", "4"]);
-    expect(scale({ head: 8, common: false })).toEqual(["\u22120.0313", "0", "0.0313"]);
+    expect(scale({ head: 8 })).toEqual(["\u22124", "\u22122", "0"]);
+    expect(scale({ head: 8, common: false })).toEqual(["\u22120.0313", "\u22120.0156", "0"]);
   });
 
   it.each([764, 300])("reads the cell under a point, %d pixels wide", (width) => {
