@@ -1,5 +1,6 @@
 // A closer look at drawings of more cells than a screen has room for: which of them are seen. The reader turns the
-// wheel with Ctrl, spreads two fingers, presses plus and minus or the buttons, drags, or moves the cursor beyond the edge.
+// wheel with Ctrl, spreads two fingers, presses plus and minus or the buttons, drags, or moves the cursor beyond the
+// edge.
 import { make } from "./controls.js";
 import type { Cells, CursorAxis } from "./figure.js";
 import { book } from "./format.js";
@@ -178,7 +179,8 @@ export class Lens {
     const spread = (): { span: number; middle: Point } => {
       const [a, b] = [...fingers.values()] as [Point, Point];
       const middle = { clientX: (a.clientX + b.clientX) / 2, clientY: (a.clientY + b.clientY) / 2 };
-      return { span: Math.hypot(a.clientX - b.clientX, a.clientY - b.clientY), middle };
+      const [dx, dy] = [a.clientX - b.clientX, a.clientY - b.clientY];
+      return { span: Math.sqrt(dx * dx + dy * dy), middle };
     };
     // Two fingers are the figure's where it can be seen closer, else the page's.
     for (const type of ["touchstart", "touchmove"] as const) {

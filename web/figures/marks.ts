@@ -117,7 +117,8 @@ function legendText(value: number): string {
 
 /** Room that the numbers at the left of an upright legend take. */
 export function legendWidth(surface: Surface, scale: ColourScale, side?: "below" | "above"): number {
-  return Math.max(...legendValues(scale, side).map((value) => surface.textWidth(legendText(value), { size: labelSize })));
+  const style = { size: labelSize };
+  return Math.max(...legendValues(scale, side).map((value) => surface.textWidth(legendText(value), style)));
 }
 
 // Decimals that three digits of a value have, without zeros at the end: 0.05, 2.08, 1.

@@ -610,7 +610,12 @@ function drawPairs(surface: Surface, { model, row, column }: Drawn): void {
 const toScore = " to the score";
 
 // What stands under a circle: how long a turn takes, and the pair's part of the score.
-function dialWords(model: Model, pair: number, row: number, column: number): { turn: string; name: string; part: string } {
+function dialWords(
+  model: Model,
+  pair: number,
+  row: number,
+  column: number,
+): { turn: string; name: string; part: string } {
   const { positions } = model;
   const wavelength = model.wavelengths[pair];
   const turn = wavelength === undefined ? `pair ${pair}` : book(wavelength, { significant: 3 });
