@@ -1,5 +1,5 @@
-// Figures of many cells and of long texts in Chromium, from a disk: seen closer by keys, wheel, buttons and dragging;
-// computed in slices that a reader can cancel.
+// Figures of many cells and of long texts in Chromium, from a disk: seen closer by keys, wheel, fingers, buttons and
+// dragging; computed in slices that a reader can cancel.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -125,7 +125,58 @@ describe("a heat map of 4,096 x 4,096 cells", () => {
     expect(await own).toBe("2400");
   });
 
-  it("is brought back by its buttons, and exports what is seen", async () => {
+  it("grows and shrinks between two fingers, moves with them, and takes neither for a reading", async () => {
+    await opened.page.keyboard.press("0");
+    const session = await opened.context.newCDPSession(opened.page);
+    const touch = (type, ...points) => {
+      const touchPoints = points.map(([x, y], id) => ({ x, y, id }));
+      return session.send("Input.dispatchTouchEvent", { type, touchPoints });
+    };
+    const own = () => opened.page.evaluate(() => document.querySelector("posenc-embed").getAttribute("position"));
+    const under = async (x, y) => {
+      await opened.page.mouse.move(x, y + 1);
+      await opened.page.mouse.move(x, y);
+      return position();
+    };
+    const [before, [x, y], top] = [await own(), await place(0.4, 0.4), () => opened.page.evaluate(() => scrollY)];
+    const [held, scrolled] = [await under(x, y), await top()];
+    // Upright, as a page would be scrolled.
+    await touch("touchStart", [x, y - 20]);
+    await touch("touchStart", [x, y - 20], [x, y + 20]);
+    for (let span = 40; span <= 160; span += 20) {
+      await touch("touchMove", [x, y - span / 2], [x, y + span / 2]);
+      await told();
+    }
+    const seen = async () => Number(/^(?:all )?(\d+)/.exec((await told()).seen)[1]);
+    expect(Math.abs((await seen()) - 1024)).toBeLessThanOrEqual(8);
+    // Both fingers to the side and down: what is between them goes along.
+    await touch("touchMove", [x + 60, y - 50], [x + 60, y + 110]);
+    await told();
+    await touch("touchEnd", [x + 60, y - 50]);
+    await touch("touchEnd");
+    expect(await top()).toBe(scrolled);
+    expect(Math.abs((await under(x + 60, y + 30)) - held)).toBeLessThanOrEqual(24);
+    expect(await own()).toBe(before);
+    await touch("touchStart", [x - 100, y], [x + 100, y]);
+    await touch("touchMove", [x - 20, y], [x + 20, y]);
+    await told();
+    await touch("touchEnd");
+    expect(await seen()).toBe(4096);
+    // One finger reads where it is lifted.
+    const [u, v] = await place(0.3, 0.2);
+    await touch("touchStart", [u, v]);
+    await touch("touchEnd");
+    await told();
+    expect(Number(await own())).toBeLessThan(Number(before));
+    await opened.page.evaluate((to) => (document.querySelector("posenc-embed").position = Number(to)), before);
+  });
+
+  it("is brought back by its buttons, which say when they can do nothing, and exports what is seen", async () => {
+    const dead = () => opened.page.locator("posenc-embed [part=lens] [aria-disabled=true]").allTextContents();
+    expect(await dead()).toEqual(["wider", "whole"]);
+    await opened.page.locator("posenc-embed [part=lens] button", { hasText: "closer" }).click();
+    await told();
+    expect(await dead()).toEqual([]);
     await opened.page.locator("posenc-embed [part=lens] button", { hasText: "whole" }).click();
     expect((await told()).seen).toContain("all");
     await opened.page.locator("posenc-embed [part=lens] button", { hasText: "closer" }).click();
