@@ -1,19 +1,12 @@
 // The kernel, RoFormer's bound and the oscillatory integrals, through the public API.
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import fc from "fast-check";
-import { beforeAll, describe, expect, it, vi } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import * as posenc from "../../../web/src/index.js";
 import { Fnv1a } from "./bits.js";
+import { build, golden } from "./builds.js";
 
 const { alibi, decayBound, encode, frequencies, kernel, oscillatoryIntegral, riemannSum, rope, rotate } = posenc;
 const { sinusoidal, tensor, xpos } = posenc;
-const golden = new Map(
-  readFileSync(join(import.meta.dirname, "../../golden/hashes.txt"), "utf8")
-    .trim()
-    .split("\n")
-    .map((line) => line.split(" ") as [string, string]),
-);
 const runs = { numRuns: 200, seed: 5 };
 const offset = fc.integer({ min: -100000, max: 100000 });
 const pairs = fc.integer({ min: 1, max: 24 });
@@ -171,10 +164,7 @@ describe("oscillatoryIntegral and riemannSum", () => {
 describe.each(["simd", "js"] as const)("the golden bits of the %s build", (backend) => {
   let built: typeof posenc;
   beforeAll(async () => {
-    vi.resetModules();
-    built = await import("../../../web/src/index.js");
-    built.init({ backend });
-    await built.ready();
+    built = await build(backend);
   });
 
   it("are those of the native builds", () => {

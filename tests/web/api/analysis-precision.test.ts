@@ -1,19 +1,12 @@
 // Emulated arithmetics, phases never seen and context extension, through the public API.
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import fc from "fast-check";
-import { beforeAll, describe, expect, it, vi } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import * as posenc from "../../../web/src/index.js";
 import { Dice, Fnv1a } from "./bits.js";
+import { build, golden } from "./builds.js";
 
 const { arange, contextExtension, encode, extrapolation, frequencies, kernel, precision, rope, rotate } = posenc;
 const { sinusoidal, tensor } = posenc;
-const golden = new Map(
-  readFileSync(join(import.meta.dirname, "../../golden/hashes.txt"), "utf8")
-    .trim()
-    .split("\n")
-    .map((line) => line.split(" ") as [string, string]),
-);
 const runs = { numRuns: 200, seed: 9 };
 
 // float32 as the engine has it: another route to the same rounding.
@@ -240,10 +233,7 @@ describe("contextExtension", () => {
 describe.each(["simd", "js"] as const)("the golden bits of the %s build", (backend) => {
   let built: typeof posenc;
   beforeAll(async () => {
-    vi.resetModules();
-    built = await import("../../../web/src/index.js");
-    built.init({ backend });
-    await built.ready();
+    built = await build(backend);
   });
 
   it("of precision, expansion, bilinear and extension are those of the native builds", () => {

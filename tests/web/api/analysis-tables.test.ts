@@ -1,9 +1,10 @@
 // Analyses of tables, of schemes as clocks and shifts, and of matrices of pairs, through the public API: numbers worked
 // by hand and in the notes, formulas in double written another way, and the same bits from both builds.
 import fc from "fast-check";
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import * as posenc from "../../../web/src/index.js";
 import { Fnv1a } from "./bits.js";
+import { build } from "./builds.js";
 
 const { alibi, arange, bias, encode, frequencies, learned, randomNormal, rope, sinusoidal, tensor } = posenc;
 const { closestPair, collisions, extendTable, fitTable, kernel, locality, monotonicity, offsetProfile } = posenc;
@@ -567,10 +568,7 @@ describe("learned tables", () => {
 describe("both builds", () => {
   it("give the same bits", async () => {
     const hash = async (backend: "simd" | "js"): Promise<string> => {
-      vi.resetModules();
-      const other = await import("../../../web/src/index.js");
-      other.init({ backend });
-      await other.ready();
+      const other = await build(backend);
       const bytes = new Fnv1a();
       const x = other.randomNormal([60, 12]);
       const wide = other.tensor(Float64Array.from(x.data), [60, 12], "float64");

@@ -1,21 +1,14 @@
 // tests/golden/hashes.txt through the public API: the bits that the native builds give, from WebAssembly and from plain
 // JavaScript, at once and again after ten thousand calls (engines compile anew on the way). A line's name says what it
 // hashes: slot/scheme/options/tokens; tests/cpp/schemes/schemes_hash_test.cpp says of what positions and numbers.
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
-import { beforeAll, describe, expect, it, vi } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { Dice, Fnv1a } from "./bits.js";
+import { build, golden, type Posenc } from "./builds.js";
 
-type Posenc = typeof import("../../../web/src/index.js");
-
-const lines = readFileSync(join(import.meta.dirname, "../../golden/hashes.txt"), "utf8")
-  .trim()
-  .split("\n")
-  .map((line) => {
-    const [name, hash] = line.split(" ") as [string, string];
-    const [slot, scheme, options, tokens] = name.split("/") as [string, string, string, string];
-    return { name, hash, slot, scheme, options, tokens: Number(tokens) };
-  });
+const lines = Array.from(golden, ([name, hash]) => {
+  const [slot, scheme, options, tokens] = name.split("/") as [string, string, string, string];
+  return { name, hash, slot, scheme, options, tokens: Number(tokens) };
+});
 // What the public API can be asked for. (A relate scheme's terms alone cannot be; attention's hashes hold those.)
 const hashed = lines.filter(({ slot }) => ["embed", "rotate", "bias"].includes(slot));
 
@@ -116,14 +109,6 @@ function hash(posenc: Posenc, { slot, scheme, options, tokens }: (typeof lines)[
     }
   }
   return bytes.hex();
-}
-
-async function build(backend: "simd" | "js"): Promise<Posenc> {
-  vi.resetModules();
-  const posenc = await import("../../../web/src/index.js");
-  posenc.init({ backend });
-  await posenc.ready();
-  return posenc;
 }
 
 it("finds at least four sets of options of every embed, rotate and bias scheme", async () => {
