@@ -343,7 +343,9 @@ describe("the playground", () => {
 describe("the chapter", () => {
   it("has every figure in its place, and a question after each of its parts", async () => {
     const { page, close } = await open(browser, `${server.address}index.html`);
-    const { figures, known, parts } = await page.evaluate(() => ({
+    const { figures, known, parts, claims, told } = await page.evaluate(() => ({
+      claims: Array.from(document.querySelectorAll("section .claim"), (one) => one.textContent.match(/^\w+/)[0]),
+      told: Array.from(document.querySelectorAll(".note .claim"), (one) => one.textContent),
       figures: [...document.querySelectorAll("main .wide")].map((one) => one.localName),
       known: posenc.figures.map(({ name }) => `posenc-${name}`),
       parts: [...document.querySelectorAll("main > section")].map((part) => [
@@ -358,6 +360,8 @@ describe("the chapter", () => {
     const asking = parts.slice(0, -2);
     for (const [id, asked] of asking) expect(asked.length, id).toBeGreaterThan(0);
     expect(asking.flatMap(([, asked]) => asked).length).toBe(10);
+    // What stands behind a sentence is a word that the page has explained.
+    expect([...new Set(claims)].sort()).toEqual(told.sort());
     await close();
   });
 });
