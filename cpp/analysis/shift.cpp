@@ -52,15 +52,24 @@ Status shift_error(const double* matrix, std::size_t width, const double* rows, 
   if (status.ok()) status = check_finite(rows, count * width, kSubject, "table");
   if (status.ok()) status = check_finite(moved, count * width, kSubject, "table");
   if (!status.ok()) return status;
-  for (std::size_t t = 0; t < count; ++t) {
-    error[t] = 0;
+  // Nearly all of the matrix is zero: each row of it is looked through once for many positions, and each sum still
+  // takes its terms in the order of the columns.
+  constexpr std::size_t kTogether = 256;
+  double sums[kTogether];
+  for (std::size_t first = 0; first < count; first += kTogether) {
+    const std::size_t many = count - first < kTogether ? count - first : kTogether;
+    for (std::size_t t = 0; t < many; ++t) error[first + t] = 0;
     for (std::size_t c = 0; c < width; ++c) {
-      double sum = 0;
+      for (std::size_t t = 0; t < many; ++t) sums[t] = 0;
       for (std::size_t e = 0; e < width; ++e) {
-        if (matrix[c * width + e] != 0) sum += matrix[c * width + e] * rows[t * width + e];
+        const double cell = matrix[c * width + e];
+        if (cell == 0) continue;
+        for (std::size_t t = 0; t < many; ++t) sums[t] += cell * rows[(first + t) * width + e];
       }
-      const double gap = magnitude(sum - moved[t * width + c]);
-      if (error[t] < gap) error[t] = gap;
+      for (std::size_t t = 0; t < many; ++t) {
+        const double gap = magnitude(sums[t] - moved[(first + t) * width + c]);
+        if (error[first + t] < gap) error[first + t] = gap;
+      }
     }
   }
   return ok();
