@@ -228,19 +228,33 @@ export async function makePages({ version, target }) {
   }
   for (const file of kOfThePackage) cpSync(join(kRoot, "dist", file), join(kPages, file));
   appendFileSync(join(kPages, "THIRD-PARTY.txt"), `\n----\n\n${mathFontNotice()}\n`);
-  writeFileSync(join(kPages, "service-worker.js"), serviceWorker());
+  keepTogether();
   await zip();
 }
 
-// The worker that keeps the pages, with the list of what to keep.
-function serviceWorker() {
+// Pages name the build in the addresses of what they are made of, and the worker that keeps them keeps it under these.
+function keepTogether() {
   const files = filesUnder(kPages);
-  const hash = createHash("sha256");
+  const worker = readFileSync(join(kFrom, "service-worker.js"), "utf8");
+  const hash = createHash("sha256").update(worker);
   for (const file of files) hash.update(`${file}\0`).update(readFileSync(join(kPages, file)));
-  const kept = ["./", ...files.filter((file) => !file.endsWith(".txt"))];
-  return readFileSync(join(kFrom, "service-worker.js"), "utf8")
-    .replace('"POSENC_SITE_VERSION"', () => JSON.stringify(`posenc-${hash.digest("hex").slice(0, 16)}`))
-    .replace('"POSENC_SITE_FILES"', () => JSON.stringify(kept));
+  const version = hash.digest("hex").slice(0, 16);
+  const named = (file) => (/\.(js|css|woff2)$/.test(file) ? `${file}?v=${version}` : file);
+  const part = /(<script src|<link rel="stylesheet" href|\burl\()(=?")([\w-]+\.\w+)"/g;
+  for (const file of files.filter((name) => /\.(html|css)$/.test(name))) {
+    const text = readFileSync(join(kPages, file), "utf8");
+    writeFileSync(
+      join(kPages, file),
+      text.replace(part, (_, head, quote, name) => `${head}${quote}${named(name)}"`),
+    );
+  }
+  const kept = ["./", ...files.filter((file) => !file.endsWith(".txt")).map(named)];
+  writeFileSync(
+    join(kPages, "service-worker.js"),
+    worker
+      .replace('"POSENC_SITE_VERSION"', () => JSON.stringify(`posenc-${version}`))
+      .replace('"POSENC_SITE_FILES"', () => JSON.stringify(kept)),
+  );
 }
 
 async function zip() {

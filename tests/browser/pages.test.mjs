@@ -613,4 +613,63 @@ describe("away from its host", () => {
     expect(faults).toEqual([]);
     await close();
   });
+
+  it("shows a new build at the next visit, and never parts of two", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "posenc-builds-"));
+    const version = /posenc-(\w{16})/.exec(readFileSync(join(kSite, "service-worker.js"), "utf8"))[1];
+    // Each build says of its page and of each of its scripts which one it is.
+    const build = (number) => {
+      for (const name of readdirSync(kSite)) {
+        let text = readFileSync(join(kSite, name));
+        if (/\.(html|js|css)$/.test(name)) {
+          text = String(text).replaceAll(version, `${number}`.repeat(16));
+          if (/^(posenc|chapter)\.js$/.test(name)) text += `\n(globalThis.builds ??= []).push(${number});`;
+          if (name === "index.html") text = text.replace("<body>", `<body data-build="${number}">`);
+        }
+        writeFileSync(join(folder, name), text);
+      }
+    };
+    build(1);
+    const host = await serveFolder(folder);
+    const { page, context, close, faults } = await open(browser, host.address);
+    const shown = () =>
+      page.evaluate(() => ({
+        page: document.body.dataset.build,
+        scripts: globalThis.builds,
+        parts: [...new Set([...document.querySelectorAll("head [src], head [rel=stylesheet]")].map(
+          (one) => new URL(one.src ?? one.href).searchParams.get("v"),
+        ))],
+      }));
+    const whole = (number) => {
+      return { page: `${number}`, scripts: [number, number], parts: [`${number}`.repeat(16)] };
+    };
+    // Until the worker of this build answers.
+    const taken = (number) =>
+      page.evaluate(async (name) => {
+        const { serviceWorker } = navigator;
+        const answers = async () => {
+          const { active, installing, waiting } = await serviceWorker.ready;
+          const alone = !installing && !waiting && active.state === "activated" && serviceWorker.controller;
+          return alone && (await caches.keys()).at(-1) === `posenc-${name}`;
+        };
+        while (!(await answers())) await new Promise((done) => setTimeout(done, 50));
+      }, `${number}`.repeat(16));
+    await taken(1);
+    await page.reload();
+    expect(await shown()).toEqual(whole(1));
+    build(2);
+    await page.reload();
+    expect(await shown()).toEqual(whole(2));
+    await taken(2);
+    build(3);
+    // The host is gone before anybody has seen its third build: the second is whole.
+    await host.close();
+    await context.setOffline(true);
+    await page.reload();
+    expect(await shown()).toEqual(whole(2));
+    await page.locator("#fig-embed").evaluate((figure) => figure.drawn);
+    expect(faults).toEqual([]);
+    await close();
+    rmSync(folder, { recursive: true, force: true });
+  });
 });
