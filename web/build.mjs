@@ -229,6 +229,10 @@ function modulePlugin({ inlined = true, unpacker = inlined, fallback, threads = 
   return {
     name: "posenc-modules",
     setup(build) {
+      build.onLoad({ filter: /figures\/style\.ts$/ }, async ({ path }) => ({
+        contents: await withShortSheet(readFileSync(path, "utf8"), build.esbuild),
+        loader: "ts",
+      }));
       if (!inlined)
         build.onLoad({ filter: unpacker ? /posenc(-\w+)?_bytes\.mjs$/ : /(posenc(-\w+)?|unpack)_bytes\.mjs$/ }, () => ({
           contents: "export const bytes = undefined;",
@@ -251,6 +255,13 @@ function modulePlugin({ inlined = true, unpacker = inlined, fallback, threads = 
       }
     },
   };
+}
+
+// The figures' style sheet is a text, which a minifier of scripts leaves as it is.
+async function withShortSheet(source, esbuild) {
+  const [whole, css] = /const css = `([^`]*)`/.exec(source);
+  const { code } = await esbuild.transform(css, { loader: "css", minify: true });
+  return source.replace(whole, () => `const css = ${JSON.stringify(code.trim())}`);
 }
 
 async function computingNames() {

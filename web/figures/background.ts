@@ -1,6 +1,7 @@
 // A computation that would hold a page up, in slices: how far it is, and a button that cancels it.
 import { make } from "./controls.js";
 import type { Task } from "./figure.js";
+import { turnOfPage } from "./idle.js";
 
 // Between two turns of the page; a frame has sixteen milliseconds.
 const slice = 8;
@@ -117,16 +118,4 @@ export class Background {
         (error: unknown) => end({ error }),
       );
   }
-}
-
-// A message comes soon, but after input and drawing that wait; timers would come late, and rarely where nobody looks.
-function turnOfPage(): Promise<void> {
-  return new Promise((resolve) => {
-    const { port1, port2 } = new MessageChannel();
-    port1.onmessage = () => {
-      port1.close();
-      resolve();
-    };
-    port2.postMessage(undefined);
-  });
 }

@@ -40,6 +40,7 @@ function withAlpha(table: Uint8Array): Uint8Array {
 export class CanvasBackEnd implements BackEnd {
   private readonly context: CanvasRenderingContext2D;
   private readonly regions: { box: Box; locate: Locate }[] = [];
+  private lastFont = "";
   /** Device pixels per CSS pixel: the ratio asked for, or less where the canvas would be too large. */
   readonly ratio: number;
 
@@ -214,7 +215,9 @@ export class CanvasBackEnd implements BackEnd {
   }
 
   private font(style: TextStyle): void {
-    this.context.font = `${style.bold === true ? "600 " : ""}${style.size ?? defaultSize}px ${this.theme.font}`;
+    const font = `${style.bold === true ? "600 " : ""}${style.size ?? defaultSize}px ${this.theme.font}`;
+    // Browsers read the list of families anew, and a drawing measures hundreds of words.
+    if (font !== this.lastFont) this.context.font = this.lastFont = font;
   }
 
   private ink(ink: Ink): string {

@@ -49,7 +49,11 @@ export function makeControl(field: Field, changed: Changed): Control {
       select.addEventListener("change", () => changed(select.value, true));
       root.classList.add("choice");
       root.append(label, select);
-      return { root, show: (value) => void (select.value = String(value)), stop: () => {} };
+      // Choosing anew what is chosen costs as much as a change.
+      const show = (value: Value | undefined): void => {
+        if (select.value !== String(value)) select.value = String(value);
+      };
+      return { root, show, stop: () => {} };
     }
     case "flag": {
       const box = make("input", { id, type: "checkbox" });

@@ -19,7 +19,7 @@ import {
   type Values,
 } from "./figure.js";
 import { count } from "./format.js";
-import { whenIdle } from "./idle.js";
+import { inTurn, whenIdle } from "./idle.js";
 import type { Lens } from "./lens.js";
 import { drawPage, pageHeight, pageSvg, readingText } from "./page.js";
 import { requireKnown, requireObject, sentenceOf } from "./refusal.js";
@@ -71,9 +71,16 @@ export class FigureElement extends Base {
   #hover: Cell | undefined;
   #backEnd: CanvasBackEnd | undefined;
   #theme: Theme | undefined;
-  #frame = 0;
+  /** Takes back the update that is to come. */
+  #frame: (() => void) | undefined;
   #speaking: ReturnType<typeof setTimeout> | undefined;
   #phase: "waiting" | "starting" | "running" = "waiting";
+  #watching = false;
+  /** From the top of what the reader sees: of figures that start, the nearest comes first. */
+  #distance = Infinity;
+  /** A model made ahead of the update that shows it. */
+  #made: { key: string; rich: unknown; model: unknown } | undefined;
+  #paintedWidth = 0;
   /** Something has changed since the last update. */
   #stale = true;
   #updating = false;
@@ -94,16 +101,15 @@ export class FigureElement extends Base {
   constructor() {
     super();
     const root = this.attachShadow({ mode: "open" });
-    this.#parts = makeParts();
-    // The keyboard reaches a figure before it has been drawn, and thereby starts it.
-    this.#parts.drawing.tabIndex = 0;
-    this.#parts.drawing.setAttribute("role", "application");
+    this.#parts = copyParts();
     this.#parts.drawing.setAttribute("aria-label", this.#kind.figureName);
     root.append(this.#parts.figure);
     this.#listen();
     this.#attributeObserver = new MutationObserver((records) => this.#attributesChanged(records));
     this.#attributeObserver.observe(this, { attributes: true });
-    this.#sizeObserver = new ResizeObserver(() => this.#schedule());
+    this.#sizeObserver = new ResizeObserver(() => {
+      if (this.#parts.drawing.clientWidth !== this.#paintedWidth) this.#schedule();
+    });
   }
 
   /**
@@ -234,29 +240,29 @@ export class FigureElement extends Base {
     if (this.#kind.figure) this.#arrive();
     else void this.#kind.load().then(() => this.#arrive(), () => {});
     void this.#loadLink();
-    this.#sizeObserver.observe(this.#parts.drawing);
-    const redraw = (): void => this.#schedule();
+    // The core is compiled while the page is laid out; where that fails, the figure says so when it starts.
+    ready().catch(() => {});
     const before = (): void => this.#print(true);
     const after = (): void => this.#print(false);
     addEventListener("beforeprint", before);
     addEventListener("afterprint", after);
-    addEventListener("hashchange", redraw);
-    this.#release.push(watchTheme(redraw), watchPixelRatio(redraw), () => {
+    this.#release.push(() => {
       removeEventListener("beforeprint", before);
       removeEventListener("afterprint", after);
-      removeEventListener("hashchange", redraw);
     });
-    if (this.#phase === "running") this.#schedule();
+    this.#stale = true;
+    if (this.#phase === "running") this.#run();
     else this.#startWhenSeen();
   }
 
   disconnectedCallback(): void {
     for (const stop of this.#release.splice(0)) stop();
     for (const { control } of this.#controls.values()) control.stop();
+    this.#watching = false;
     this.#sizeObserver.disconnect();
     this.#background?.stop();
-    cancelAnimationFrame(this.#frame);
-    this.#frame = 0;
+    this.#frame?.();
+    this.#frame = undefined;
     if (this.#settle.length > 0) this.#schedule();
   }
 
@@ -308,8 +314,10 @@ export class FigureElement extends Base {
     );
     const observer = new IntersectionObserver(
       (entries) => {
-        if (entries.some((entry) => entry.isIntersecting)) {
+        const seen = entries.find((entry) => entry.isIntersecting);
+        if (seen) {
           observer.disconnect();
+          this.#distance = Math.abs(seen.boundingClientRect.top);
           void this.#start();
         }
       },
@@ -333,7 +341,21 @@ export class FigureElement extends Base {
       for (const done of this.#settle.splice(0)) done();
       return;
     }
+    this.#run();
+  }
+
+  // What a figure listens to once it has started.
+  #run(): void {
     this.#phase = "running";
+    if (this.isConnected && !this.#watching) {
+      this.#watching = true;
+      const redraw = (): void => this.#schedule();
+      this.#sizeObserver.observe(this.#parts.drawing);
+      addEventListener("hashchange", redraw);
+      this.#release.push(watchTheme(redraw), watchPixelRatio(redraw), () => {
+        removeEventListener("hashchange", redraw);
+      });
+    }
     if (this.#stale) this.#schedule();
   }
 
@@ -346,7 +368,7 @@ export class FigureElement extends Base {
     } catch {
       return (startsAtOnce = false);
     }
-    this.#phase = "running";
+    this.#run();
     return true;
   }
 
@@ -369,10 +391,29 @@ export class FigureElement extends Base {
       }
       return;
     }
-    this.#frame = requestAnimationFrame(() => {
-      this.#frame = 0;
-      this.#update();
-    });
+    const update = (): void => {
+      this.#frame = undefined;
+      if (this.#stale) this.#update();
+    };
+    // A first drawing is work for two turns of the page, and one figure's at a time.
+    this.#frame = this.#announced
+      ? nextFrame(update)
+      : inTurn(() => {
+          this.#prepare();
+          this.#frame = inTurn(update, -1);
+        }, this.#distance);
+  }
+
+  // Makes the model ahead; what cannot be made is told by the update.
+  #prepare(): void {
+    if (!this.#stale) return;
+    this.#readLink();
+    try {
+      const values = this.#readValues();
+      const rich = this.#rich;
+      if (this.#figure.later?.task(values, rich)) return;
+      this.#made = { key: this.#keyOf(values), rich, model: this.#figure.compute(values, rich) };
+    } catch {}
   }
 
   #print(on: boolean): void {
@@ -405,7 +446,9 @@ export class FigureElement extends Base {
           this.#wait(key);
           return;
         }
-        model = made ? made.model : this.#figure.compute(values, this.#rich);
+        const ahead = this.#made?.key === key && this.#made.rich === this.#rich ? this.#made : undefined;
+        this.#made = undefined;
+        model = (made ?? ahead ?? { model: this.#figure.compute(values, this.#rich) }).model;
         this.#modelKey = key;
       }
       this.#cells = this.#figure.cells?.(stateOf(this.#figure, values, model)) ?? {};
@@ -518,12 +561,12 @@ export class FigureElement extends Base {
   #updateAndTell(final: boolean, cursorOnly: boolean): void {
     this.#stale = true;
     this.#final ||= final;
-    this.#cursorOnly = cursorOnly && (this.#frame === 0 || this.#cursorOnly);
-    cancelAnimationFrame(this.#frame);
-    this.#frame = requestAnimationFrame(() => {
+    this.#cursorOnly = cursorOnly && (!this.#frame || this.#cursorOnly);
+    this.#frame?.();
+    this.#frame = nextFrame(() => {
       const told = this.#final;
       const only = this.#cursorOnly;
-      this.#frame = 0;
+      this.#frame = undefined;
       this.#final = this.#cursorOnly = false;
       this.#update(only);
       this.#tell("input");
@@ -891,7 +934,7 @@ export class FigureElement extends Base {
   }
 
   #paint(state: State<unknown>): void {
-    const width = this.#parts.drawing.clientWidth;
+    const width = (this.#paintedWidth = this.#parts.drawing.clientWidth);
     if (width === 0 || !this.#theme) return;
     const height = this.#figure.height(state, width);
     const ratio = this.#printing ? Math.max(3, devicePixelRatio) : devicePixelRatio;
@@ -996,6 +1039,11 @@ export class FigureElement extends Base {
   }
 }
 
+function nextFrame(work: () => void): () => void {
+  const frame = requestAnimationFrame(work);
+  return () => cancelAnimationFrame(frame);
+}
+
 // At most `most` of the indices below `total`, evenly, the first among them.
 function sampled(total: number, most: number): number[] {
   const step = Math.ceil(total / most);
@@ -1019,6 +1067,17 @@ function watchPixelRatio(changed: () => void): () => void {
 
 type Parts = ReturnType<typeof makeParts>;
 
+// Nodes are made once, and every element takes copies, which are there at once however many stand in a page.
+let pattern: Parts | undefined;
+
+function copyParts(): Parts {
+  pattern ??= makeParts();
+  const figure = pattern.figure.cloneNode(true) as HTMLElement;
+  const nodes = (root: HTMLElement): Element[] => [root, ...root.querySelectorAll("*")];
+  const [from, to] = [nodes(pattern.figure), nodes(figure)];
+  return Object.fromEntries(Object.entries(pattern).map(([name, part]) => [name, to[from.indexOf(part)]])) as Parts;
+}
+
 function action(textContent: string, title: string, attributes: Record<string, string> = {}): HTMLButtonElement {
   return make("button", { type: "button", textContent }, { title, part: "action", ...attributes });
 }
@@ -1027,7 +1086,13 @@ function makeParts() {
   const title = make("div", { class: "title", id: "title" }, { part: "title" });
   const tablist = make("div", { hidden: true }, { role: "tablist", part: "tabs" });
   const canvas = make("canvas", {}, { part: "canvas", "aria-hidden": "true" });
-  const drawing = make("div", { class: "drawing" }, { part: "drawing", "aria-describedby": "summary help" }, [canvas]);
+  // The keyboard reaches a figure before it has been drawn, and thereby starts it.
+  const drawing = make(
+    "div",
+    { class: "drawing", tabIndex: 0 },
+    { part: "drawing", role: "application", "aria-describedby": "summary help" },
+    [canvas],
+  );
   const panel = make("div", { id: "panel" }, {}, [drawing]);
   const controls = make("div", { class: "controls", hidden: true }, { part: "controls" });
   const more = make("div", { class: "controls" });

@@ -2,8 +2,7 @@
 import { cutWord } from "./cut-word.js";
 import type { Figure, Reading, State } from "./figure.js";
 import { brokenLines } from "./marks.js";
-import { RecordingBackEnd } from "./recording.js";
-import { Surface, type BackEnd, type Run } from "./surface.js";
+import { estimateWidth, Surface, type BackEnd, type Run } from "./surface.js";
 import { SvgBackEnd } from "./svg.js";
 import type { Theme } from "./theme.js";
 
@@ -32,15 +31,16 @@ function captionLines(surface: Surface, figure: Figure, state: State<unknown>): 
   return brokenLines(surface, figure.caption(state), Math.min(0.94 * surface.width, captionWidth));
 }
 
-/** Height of the whole page at a width, with the lines that the letters of `backEnd` make. */
+/** Height of the whole page at a width, with the lines that `letters` make. */
 export function pageHeight(
   figure: Figure,
   state: State<unknown>,
   theme: Theme,
   width: number,
-  backEnd: BackEnd = new RecordingBackEnd(),
+  letters: Pick<BackEnd, "textWidth"> = { textWidth: estimateWidth },
 ): number {
-  const measuring = new Surface(backEnd, theme, width, 0);
+  // Nothing is drawn on it.
+  const measuring = new Surface(letters as BackEnd, theme, width, 0);
   const rows = readoutRows(measuring, figure.readout(state)).length;
   const lines = captionLines(measuring, figure, state).length;
   const space = titleSpace(measuring, figure, state) + figure.height(state, width) + readoutHeight;

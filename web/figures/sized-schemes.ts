@@ -1,6 +1,6 @@
 // Any scheme of the catalogue, made for a figure of some size: widths and heads by that size, seeded numbers in place
 // of what a model would have learned.
-import { attention, fromJSON, outlines, PosencError, randomNormal, tensor, type AnyScheme } from "../src/core.js";
+import { attention, outlines, PosencError, randomNormal, tensor, type AnyScheme } from "../src/core.js";
 import type { Values } from "./figure.js";
 import { book } from "./format.js";
 import { literal, schemeOptions } from "./scheme-fields.js";
@@ -115,26 +115,20 @@ export function seesBackOnly(scheme: AnyScheme, heads: number, width: number): b
   }
 }
 
-const usable = new Map<string, boolean>();
-
-/** Schemes that can be made from what the catalogue says of them; one that needs more is not offered. */
+/**
+ * Schemes that can be made from what the catalogue says of them: all that a factory requires is the figure's size, has
+ * an example, or is a table that can be seeded. None is made to find that out, for a page would wait for them all.
+ */
 export function offered(): readonly Descriptor[] {
-  return outlines.filter((descriptor) => {
-    const key = `${descriptor.slot} ${descriptor.name}`;
-    let fits = usable.get(key);
-    if (fits === undefined) {
-      try {
-        const { slot, name, params } = descriptor;
-        fromJSON({ slot, name, ...optionsFor(descriptor, {}, { heads: 8, width: 16, tokens: 6 }, []) });
-        // What is added to words has their width.
-        fits = slot !== "embed" || params.some((param) => param.name === "dim");
-      } catch {
-        fits = false;
-      }
-      usable.set(key, fits);
-    }
-    return fits;
-  });
+  return outlines.filter(
+    ({ slot, params }) =>
+      // What is added to words has their width.
+      (slot !== "embed" || params.some(({ name }) => name === "dim")) &&
+      params.every(
+        ({ required, name, shown, shape }) =>
+          !required || shown || name === "dim" || name === "heads" || lengthsOf(shape, () => 2) !== undefined,
+      ),
+  );
 }
 
 /** The scheme of this name; undefined for none. */

@@ -5,7 +5,7 @@ import type { FigureElement } from "../figures/element.js";
 import { liveRows, liveText, type Api } from "./live.js";
 import { languageOf, numbersOf } from "./numbers.js";
 import { questions } from "./questions.js";
-import { fail, followTheme, keepOffline } from "./shell.js";
+import { fail, firstFigure, followTheme, keepOffline, layOut } from "./shell.js";
 
 declare const posenc: Api;
 
@@ -142,14 +142,16 @@ function reachFormulas(): void {
 
 async function start(): Promise<void> {
   followTheme();
-  keepOffline();
   followReading();
   reachFormulas();
+  followSentence();
+  await firstFigure();
+  await layOut();
+  keepOffline();
+  askQuestions();
   try {
     await posenc.ready();
     sayWhatRuns();
-    followSentence();
-    askQuestions();
     await computeNumbers();
   } catch (error) {
     fail(error);

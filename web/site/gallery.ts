@@ -3,7 +3,7 @@ import type { FigureElement } from "../figures/element.js";
 import { copyText } from "../figures/take-away.js";
 import type { Api } from "./live.js";
 import type { Values } from "./questions.js";
-import { fail, followTheme, keepOffline } from "./shell.js";
+import { fail, firstFigure, followTheme, keepOffline, layOut } from "./shell.js";
 import { attributesOf, elementSnippet, embedAddress, frameSnippet } from "./snippets.js";
 
 declare const posenc: Api;
@@ -38,9 +38,11 @@ function follow(section: HTMLElement): void {
 
 async function start(): Promise<void> {
   followTheme();
-  keepOffline();
   try {
     for (const section of document.querySelectorAll<HTMLElement>("section[data-figure]")) follow(section);
+    await firstFigure();
+    await layOut();
+    keepOffline();
     await posenc.ready();
   } catch (error) {
     fail(error);

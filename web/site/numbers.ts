@@ -18,12 +18,25 @@ export interface Numbers {
   vector(values: Iterable<number>, decimals: number | readonly number[]): string;
 }
 
+// Formats are slow to make, and the page has hundreds of numbers.
+const formats = new Map<string, Intl.NumberFormat>();
+const languages = new Map<string, Numbers>();
+
 /** The numbers of a language, such as "en" or "de-CH"; English where the browser does not know it. */
 export function numbersOf(language: string): Numbers {
+  const numbers = languages.get(language) ?? numbersIn(known(language));
+  languages.set(language, numbers);
+  return numbers;
+}
+
+function numbersIn(locale: string): Numbers {
   const format = (value: number, least: number, most: number): string => {
     const size = value < 0 ? -value : value;
     const options = { minimumFractionDigits: least, maximumFractionDigits: most, useGrouping: size >= 9999.5 };
-    const digits = new Intl.NumberFormat(known(language), options).format(size);
+    const key = [locale, ...Object.values(options)].join();
+    const made = formats.get(key) ?? new Intl.NumberFormat(locale, options);
+    formats.set(key, made);
+    const digits = made.format(size);
     return value < 0 && /[1-9]/.test(digits) ? kMinus + digits : digits;
   };
   const comma = format(0.5, 1, 1).includes(",");

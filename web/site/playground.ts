@@ -9,7 +9,7 @@ import type { AnyScheme, RotateScheme, Tensor } from "../src/core.js";
 import type { Api } from "./live.js";
 import type { Values } from "./questions.js";
 import { refusedSentences } from "./refused.js";
-import { fail, followTheme, keepOffline } from "./shell.js";
+import { fail, firstFigure, followTheme, keepOffline } from "./shell.js";
 
 declare const posenc: Api & typeof Config & typeof Files & { readonly figures: readonly Figure[] };
 
@@ -358,7 +358,7 @@ function listen(): void {
 
 async function start(): Promise<void> {
   followTheme();
-  keepOffline();
+  void firstFigure().then(keepOffline);
   try {
     await posenc.ready();
     listen();

@@ -25,6 +25,29 @@ export function followTheme(): void {
   });
 }
 
+// Milliseconds.
+const kPatience = 1000;
+
+/** Resolves when the first figure stands there, which all else lets go before; it does not wait for one for long. */
+export function firstFigure(): Promise<void> {
+  return new Promise((resolve) => {
+    // Its events are told in the midst of its work.
+    const done = (): void => void setTimeout(resolve);
+    for (const type of ["posenc-ready", "posenc-error"]) addEventListener(type, done, { once: true });
+    setTimeout(resolve, kPatience);
+  });
+}
+
+/** Lays out the parts of a long page, which site.css has put off, a turn of the page each. */
+export async function layOut(): Promise<void> {
+  for (const section of document.querySelectorAll<HTMLElement>("main > section")) {
+    section.classList.add("laid");
+    // Asked for its height, it is laid out now and not together with the others.
+    void section.offsetHeight;
+    await new Promise((resolve) => setTimeout(resolve));
+  }
+}
+
 interface ScriptAddress {
   createScriptURL(url: string): string;
 }

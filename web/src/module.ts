@@ -172,9 +172,8 @@ export function init(options: InitOptions = {}): void {
 /**
  * Makes the synchronous functions work where they cannot work at once: compiles asynchronously (where the engine
  * refuses synchronous compilation, and everywhere without holding up the page), and loads the plain-JavaScript build
- * where
- * WebAssembly or SIMD is refused or fails its self-test. Resolves at once when the core runs already. Rejects with
- * `unsupported` if neither can be had.
+ * where WebAssembly or SIMD is refused or fails its self-test. Resolves at once when the core runs already. Rejects
+ * with `unsupported` if neither can be had.
  */
 export function ready(): Promise<void> {
   loading ??= load().catch((error: unknown) => {
@@ -310,6 +309,17 @@ function inlined(part: Part): Uint8Array<ArrayBuffer> {
 
 function unpackedBy(unpacker: WebAssembly.Module, packed: Uint8Array): Uint8Array<ArrayBuffer> {
   return unpackModule(new WebAssembly.Instance(unpacker).exports as unknown as Unpacker, packed);
+}
+
+// Chromium before 114 refuses modules of more than 4 KB on a page's own thread: one with nothing in it tells.
+function compilesAtOnce(): boolean {
+  const empty = new Uint8Array(4200);
+  empty.set([0, 97, 115, 109, 1, 0, 0, 0, 0, 0xdd, 0x20]);
+  try {
+    return new WebAssembly.Module(empty) !== undefined;
+  } catch {
+    return false;
+  }
 }
 
 function requireWebAssembly(): void {
@@ -482,9 +492,11 @@ async function load(): Promise<void> {
   const failed = [...parts].some(({ failure }) => failure !== undefined);
   // Where the core was compiled synchronously, so will the others be.
   if (core.source !== undefined && !failed && !handedLate) return;
+  // Then the other parts wait until they are used.
+  const later = !failed && !handedLate && compilesAtOnce();
   handedLate = false;
   if (core.source === undefined) await loadCore();
-  if (core.source!.backend === "js") return;
+  if (later || core.source!.backend === "js") return;
   for (const part of parts) {
     // Parts whose bytes were not handed over say so when they are used.
     if (part.source !== undefined || (given(part) === undefined && !part.packed())) continue;
@@ -557,8 +569,9 @@ async function loadFallback(): Promise<CreateModule> {
   return page.posencFallback;
 }
 
+// What the script's address says of its version holds for the file beside it.
 function classicFallback(): string | undefined {
-  return ownScript ? new URL("fallback.classic.js", ownScript).href : undefined;
+  return ownScript ? new URL(`fallback.classic.js${new URL(ownScript).search}`, ownScript).href : undefined;
 }
 
 interface TrustedTypes {
