@@ -60,7 +60,7 @@ function framed(html, file, frame) {
   const { alone, ...words } = Object.fromEntries(
     [...given.matchAll(/(\w+)(?:="([^"]*)")?/g)].map(([, name, value = ""]) => [name, value]),
   );
-  let page = frame.replace(`href="${file}"`, (link) => `${link} aria-current="page"`);
+  let page = frame.replaceAll(`href="${file}"`, (link) => `${link} aria-current="page"`);
   if (alone !== undefined)
     page = page.replace(/<a class="skip"[\s\S]*<\/header>\n/, "").replace("<body>", '<body class="embedded">');
   return page.replace(/\{(\w+)\}/g, (_, name) => {

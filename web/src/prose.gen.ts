@@ -180,9 +180,9 @@ export const schemes: readonly Descriptor[] = /* @__PURE__ */ withProse(outlines
     ],
   },
   {
-    summary: "The note's claim that attention fades as an inverse square of distance: a curve to compare, of no paper.",
+    summary: "The unproven claim that attention fades as an inverse square of distance: a curve to compare, of no paper.",
     formula: "b(i, j) = \\log\\frac{1}{1 + (\\lvert i - j \\rvert / \\tau)^2}",
-    reference: "Claim of a note, without a source",
+    reference: "Often written, without a source",
     laws: [
       {"law":"shift_invariant","sentence":"The bias depends on the offset only."},
       {"law":"non_positive","sentence":"It never raises a score."},

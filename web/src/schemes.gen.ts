@@ -1274,12 +1274,12 @@ export interface Distance extends BiasScheme {
 }
 
 /**
- * Inverse-square distance (bias): The note's claim that attention fades as an inverse square of distance: a curve to
+ * Inverse-square distance (bias): The unproven claim that attention fades as an inverse square of distance: a curve to
  * compare, of no paper.
  *
  * Formula, in TeX: `b(i, j) = \log\frac{1}{1 + (\lvert i - j \rvert / \tau)^2}`
  *
- * Source: Claim of a note, without a source.
+ * Source: Often written, without a source.
  *
  * Holds: shift invariant; non positive; monotone in distance; symmetric; extrapolates; identity at zero.
  */

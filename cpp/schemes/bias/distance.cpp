@@ -2,7 +2,7 @@
 //
 //   b(i, j) = log(1 / (1 + (|i - j| / tau)^2)) = -log(1 + (|i - j| / tau)^2)
 //
-// No paper: it states the claim of a note, that attention falls off as an inverse square with tau = 32.
+// No paper: it states what is often written, that attention falls off as an inverse square with tau = 32.
 // Conventions:
 //   claim  it has no source, and no number that is told with it has one. The curve is here to be looked at beside the
 //          others, and the same for every head.
@@ -72,9 +72,9 @@ constinit const Descriptor schemes::bias_distance = {
     .name = "distance",
     .title = "Inverse-square distance",
     .summary =
-        "The note's claim that attention fades as an inverse square of distance: a curve to compare, of no paper.",
+        "The unproven claim that attention fades as an inverse square of distance: a curve to compare, of no paper.",
     .formula = R"(b(i, j) = \log\frac{1}{1 + (\lvert i - j \rvert / \tau)^2})",
-    .reference = "Claim of a note, without a source",
+    .reference = "Often written, without a source",
     .params = kParams,
     .claims = kClaims,
     .make = Distance::make,

@@ -136,7 +136,7 @@ describe("biases", () => {
     expect([...b.data]).toEqual([0, 17, 18, 19, 20, 21, 22, 23, 24, 24]);
   });
 
-  it("of the note's claim are told as a claim, and halve the weight at tau", () => {
+  it("of the claim without a source are told as a claim, and halve the weight at tau", () => {
     states("distance", "it has no source, and no number that is told with it has one");
     const b = bias(distance({ heads: 1, tau: 32 }), { queries: [0], keys: [32] });
     expect(b.at(0, 0, 0)).toBeCloseTo(-Math.log(2), 6);
