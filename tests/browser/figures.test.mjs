@@ -483,10 +483,6 @@ describe.each(byName)("posenc-%s", (name, figure) => {
   });
 });
 
-// Figures that show one thing done in several ways, and give the program of the chosen one.
-const kOneOfSeveral = new Set(["extrapolation"]);
-// Asks for each position once, where the figure has one a place of its axis: its own test compares them.
-const kComparedElsewhere = new Set(["precision"]);
 
 it("the programs beside the figures run, and make the numbers of their files", () => {
   const folder = join(kRoot, "build/programs");
@@ -501,7 +497,7 @@ it("the programs beside the figures run, and make the numbers of their files", (
         [...names.replace(/\w+:/g, "").matchAll(/\w+/g)].map(([name]) => name),
       );
       writeFileSync(join(folder, file), `${program}\nexport { ${made.join(", ")} };\n`);
-      return [{ name: figure.name, file, array: figure.array?.(state) }];
+      return [{ file, array: figure.array?.(state) }];
     }),
   );
   // As a reader would run them: by Node, with the package.
@@ -527,10 +523,10 @@ it("the programs beside the figures run, and make the numbers of their files", (
   const ran = spawnSync(process.execPath, [join(folder, "all.mjs")], { encoding: "utf8", maxBuffer: 1 << 28 });
   expect(ran.stderr).toBe("");
   const results = JSON.parse(ran.stdout);
-  const wrong = jobs.flatMap(({ name, file, array }) => {
+  const wrong = jobs.flatMap(({ file, array }) => {
     const made = results[file];
     if (typeof made === "string") return [`${file}: ${made}`];
-    if (!array || kComparedElsewhere.has(name)) return [];
+    if (!array) return [];
     const as32 = array.data instanceof Float32Array;
     const round = (value) => (Number.isFinite(value) ? (as32 ? Math.fround(value) : value) : String(value));
     const same = (list, from, length) =>
@@ -541,8 +537,7 @@ it("the programs beside the figures run, and make the numbers of their files", (
     const pieces = (list) => (list.length % part > 0 ? [] : piecesOf(list, list.length / part));
     const all = made.flatMap(pieces);
     const parts = Array.from({ length: array.shape[0] }, (_, k) => all.some((list) => same(list, k * part, part)));
-    const enough = kOneOfSeveral.has(name) ? parts.some(Boolean) : parts.every(Boolean);
-    return whole || enough ? [] : [`${file}: makes other numbers than the array's, ${array.shape}`];
+    return whole || parts.every(Boolean) ? [] : [`${file}: makes other numbers than the array's, ${array.shape}`];
   });
   expect(jobs.length).toBeGreaterThan(figures.length / 2);
   expect(wrong).toEqual([]);

@@ -1,5 +1,9 @@
 // What settings beside the tabs make of the figures: attributes by figure's name. layout.test.mjs looks at each of them
 // for overlaps; the views of a figure as it comes are looked at anyway. Small ones, for there are many.
+const kTwoKinds =
+  '{"model_type":"gemma3_text","hidden_size":64,"num_hidden_layers":26,"num_attention_heads":4,' +
+  '"num_key_value_heads":1,"head_dim":256,"max_position_embeddings":32768,"sliding_window":512}';
+
 export const kStates = {
   embed: [
     { view: "waves", waves: "0 1 2 3 4 5 6 7 8 9 10 11" },
@@ -75,4 +79,49 @@ export const kStates = {
     { heads: 1, view: "profiles", positions: 2 },
     { positions: 600 },
   ],
+  relate: [
+    { scheme: "deberta", tokens: 24, span: 16 },
+    { scheme: "cope" },
+    { scheme: "transformerXL", heads: 12, head: 12 },
+    { view: "terms", tokens: 128 },
+    { tokens: 1, clip: 0 },
+  ],
+  attention: [
+    { scheme: "rope", compare: "alibi", window: 3, padding: 2 },
+    { scheme: "cope", heads: 1 },
+    { scheme: "sinusoidal", context: "Le chat dort" },
+    { scheme: "t5", causal: false, sentence: "It was the best of times, it was the worst of times, it was the age" },
+  ],
+  permutation: [
+    { sentence: "the old dog bites the young man on the leg", scheme: "sinusoidal" },
+    { causal: true, heads: 1, sentence: "a" },
+  ],
+  projection: [{ compare: "nothing", horizontal: 7 }, { positions: 2 }, { view: "tsne", positions: 12, iterations: 9 }],
+  extrapolation: [
+    { past: "interpolate", scaling: "yarn", factor: 16 },
+    { factor: 1, past: "wrap" },
+    { view: "phases", dim: 128 },
+    { view: "phases", dim: 2 },
+    { view: "rules", trained: 64, factor: 1.5, dim: 4 },
+  ],
+  grid: [
+    { scheme: "mrope", view: "sequence" },
+    { scheme: "mrope", view: "sequence", rows: 2, columns: 30, text: 1, metric: "dot" },
+    { rows: 2, columns: 32, metric: "euclidean" },
+    { scheme: "fourier", levels: 1, view: "dimensions", rows: 32, columns: 2 },
+  ],
+  precision: [
+    { recipe: "table", decades: 15 },
+    { recipe: "positions", scheme: "sinusoidal", tolerance: 0.000001 },
+    { view: "waves", start: 999999999, format: 4 },
+    { view: "waves", start: 1, dim: 2 },
+  ],
+  config: [
+    { config: kTwoKinds },
+    { config: kTwoKinds, view: "layers" },
+    { config: '{"model_type":"bloom","hidden_size":64,"n_head":16,"n_layer":2,"seq_length":2048}' },
+    { config: '{"model_type":"t5","d_model":64,"d_kv":8,"num_heads":8,"num_layers":6}' },
+    { config: '{"model_type":"gpt2","n_embd":64,"n_head":4,"n_layer":2,"n_positions":1024}' },
+  ],
+  compare: [{ schemes: "alibi rope learned" }, { view: "bias", heads: 1024 }, { "head-width": 2, view: "rotate" }],
 };

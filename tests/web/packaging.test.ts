@@ -3,11 +3,13 @@ import { execFileSync, spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { gzipSync } from "node:zlib";
 import { build } from "esbuild";
 import { publint } from "publint";
 import { formatMessage } from "publint/utils";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { figures as sources } from "../../web/figures/index.js";
 import { figureFiles } from "../../web/figures/later.js";
 
 const kRoot = join(import.meta.dirname, "../..");
@@ -518,6 +520,16 @@ describe("size", () => {
     expect(sizes.worker).toBeLessThanOrEqual(60_000);
     // Eighteen figures, of 3 to 6 kB each.
     expect(sizes.classic).toBeLessThanOrEqual(310_000);
+  });
+
+  it("holds the names of the figures' attributes without what they mean, which documents say", async () => {
+    const built: unknown = await import(pathToFileURL(join(dist, "render.js")).href);
+    const { figures } = built as typeof import("../../web/src/render.js");
+    expect(figures.map(({ name }) => name)).toEqual(sources.map(({ name }) => name));
+    figures.forEach(({ attributes }, k) => {
+      expect(Object.keys(attributes)).toEqual(Object.keys(sources[k]!.attributes));
+      expect(Object.values(attributes).join("")).toBe("");
+    });
   });
 
   it("holds the module once, whatever a page imports", () => {

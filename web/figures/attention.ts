@@ -42,6 +42,7 @@ import { schemeFields, schemeText } from "./scheme-fields.js";
 import { meansOf } from "./shrink.js";
 import { cutWords, isolated, seedOf, shortened, spelled, tokensOf, vectorsOf } from "./sentence.js";
 import {
+  causalOnly,
   descriptorNamed,
   encodingDeviation,
   noPosition,
@@ -189,7 +190,7 @@ export const attention = defineFigure<Model>({
     head: "The head shown, from 1.",
     heads: "How many heads, 1 to 32; 8 by default.",
     headWidth: "The width of a head, 2 to 128; 16 by default.",
-    causal: "Tokens see only themselves and what came before; true by default.",
+    causal: "Tokens see only themselves and what came before; true by default, and always under CoPE.",
     window: "How many tokens far a token sees; 0, the default, is all.",
     padding: "How many padding tokens follow the sentence; none by default.",
     seed: "Deals the words' vectors anew; 91 by default.",
@@ -225,7 +226,7 @@ export const attention = defineFigure<Model>({
       range("window", "window", 0, 0, Math.max(1, Math.min(total, 32)), { integer: true, most: 4096, format: spoken }),
       range("padding", "padding", 0, 0, 8, { integer: true, most: 64 }),
       choice("compare", "compare with", nothing, [{ value: nothing, label: nothing }, ...schemeChoices()]),
-      flag("causal", "causal", true, { place: cross ? "none" : "row" }),
+      flag("causal", "causal", true, { place: cross || looksBack(values) ? "none" : "row" }),
       text("context", "a second sentence to look at", "", {
         place: fixed ? "none" : "more",
         maxLength: mostCharacters,
@@ -317,7 +318,7 @@ export const attention = defineFigure<Model>({
         most < 0
           ? `${query} sees no token`
           : `${query} looks most at \u201c${isolated(model.keys[most] ?? "")}\u201d, with a weight of ` +
-            book(weights[at + most] as number, { decimals: 3 });
+            weightText(weights[at + most] as number);
       return `Under ${side.title}, ${looks}.`;
     });
     return (
@@ -329,19 +330,32 @@ export const attention = defineFigure<Model>({
   },
 
   table: ({ values, model }) => {
-    const weights = model.sides[0]?.heads[headOf(values, model)] as Float32Array;
+    const { queries, keys, sides } = model;
+    const h = headOf(values, model);
+    // Of two schemes the second's rows follow the first's, each with its scheme before it.
+    const lead = sides.length > 1 ? ["scheme"] : [];
     return {
-      header: ["query", ...model.keys],
-      rows: model.queries.length,
-      cell: (r, c) => (c === 0 ? (model.queries[r] ?? "") : (weights[r * model.keys.length + c - 1] as number)),
+      header: [...lead, "query", ...keys],
+      rows: sides.length * queries.length,
+      cell: (r, c) => {
+        const side = sides[Math.floor(r / queries.length)] as Side;
+        const row = r % queries.length;
+        const key = c - lead.length - 1;
+        if (key >= 0) return side.heads[h]?.[row * keys.length + key] as number;
+        return key === -1 ? (queries[row] ?? "") : side.title;
+      },
     };
   },
 
-  array: ({ model }) => ({
+  array: ({ model: { sides, heads, queries, keys } }) => {
+    const each = heads * queries.length * keys.length;
+    const data = new Float32Array(sides.length * each);
     // A masked weight is 0, as the code gives it; only drawings tell it from a weight of nought.
-    data: (model.sides[0] as Side).weights.map((weight) => (Number.isNaN(weight) ? 0 : weight)),
-    shape: [model.heads, model.queries.length, model.keys.length],
-  }),
+    sides.forEach(({ weights }, k) =>
+      weights.forEach((weight, n) => (data[k * each + n] = Number.isNaN(weight) ? 0 : weight)),
+    );
+    return { data, shape: [...(sides.length > 1 ? [sides.length] : []), heads, queries.length, keys.length] };
+  },
 
   code: ({ values, model }) => codeOf(values, model),
 });
@@ -356,11 +370,25 @@ function paramFields(descriptor: Descriptor, values: Values): Field[] {
   );
 }
 
+// Three decimals; a weight that they would make nought is told from one that is.
+function weightText(weight: number): string {
+  return weight > 0 && weight < 0.0005 ? "<\u20090.001" : book(weight, { decimals: 3 });
+}
+
 function headOf(values: Values, model: Model): number {
   return Math.max(0, Math.min(model.heads, Number(values.head)) - 1);
 }
 
 // ---------------------------------------------------------------- the model
+
+// Whether one of the schemes knows no keys ahead, so that both are drawn with a causal mask.
+function looksBack(values: Values, given?: AnyScheme, { heads, width } = { heads: 1, width: 1 }): boolean {
+  if (given && seesBackOnly(given, heads, width)) return true;
+  return [...(given ? [] : [values.scheme]), values.compare].some((name) => {
+    const descriptor = descriptorNamed(String(name));
+    return descriptor !== undefined && causalOnly(descriptor);
+  });
+}
 
 interface Progress {
   done: number;
@@ -399,7 +427,7 @@ function* modelOf(values: Values, given: AnyScheme | undefined): Generator<Progr
     heads,
     width,
     cross,
-    causal: values.causal === true && !cross,
+    causal: !cross && (values.causal === true || looksBack(values, given, { heads, width })),
     window: Number(values.window),
     words: { queries: yield* vectors(queries, 1), keys: yield* vectors(keys, 2) },
   };
@@ -730,7 +758,7 @@ function remark(model: Model, side: Side, head: number, row: number, column: num
     first = `This head has dimensions ${from} to ${from + model.width - 1} of ${model.heads * model.width}. `;
   }
   const plain = rowOf(model, model.plain, row).weights[n] as number;
-  return `${first}Without ${missing[slot]} this weight would be ${book(plain, { decimals: 3 })}.`;
+  return `${first}Without ${missing[slot]} this weight would be ${weightText(plain)}.`;
 }
 
 function readingsOf({ values, model, row, column }: Drawn): Reading[] {
@@ -738,12 +766,14 @@ function readingsOf({ values, model, row, column }: Drawn): Reading[] {
   const n = (h * model.queries.length + row) * model.keys.length + column;
   const word = (given: string | undefined): string => isolated(shortened(given ?? ""));
   const pair = `${word(model.queries[row])} \u2192 ${word(model.keys[column])}`;
-  const number = (side: Side): string => book(side.weights[n] as number, { decimals: 3 });
   const rows = model.sides.map((side) => rowOf(model, side, row));
   return [
     {
       label: pair,
-      value: model.sides.map((side) => (Number.isNaN(side.weights[n]) ? "masked" : number(side))).join(" | "),
+      value: model.sides
+        .map((side) => side.weights[n] as number)
+        .map((weight) => (Number.isNaN(weight) ? "masked" : weightText(weight)))
+        .join(" | "),
     },
     {
       label: "entropy",
@@ -802,6 +832,11 @@ function thumbsHeight(thumbs: Thumbs): number {
   return 20 + thumbs.rows * (thumbs.height + 22);
 }
 
+// Broken without a font at hand, as the layout has none; with room for faces wider than the common one.
+function remarkLines(text: string, width: number): string[] {
+  return brokenLines({ textWidth: estimateWidth }, text, 0.9 * width);
+}
+
 // Room for the longest remark there may be, so that nothing moves with the cursor: the corners have all kinds of them.
 function panelHeight(model: Model, side: Side, width: number): number {
   const terms = termCount[side.descriptor?.slot ?? ""] ?? 1;
@@ -810,7 +845,7 @@ function panelHeight(model: Model, side: Side, width: number): number {
     remark(model, side, h, row, 0),
     remark(model, side, h, 0, column),
   ]).flat();
-  const lines = remarks.map((text) => brokenLines({ textWidth: estimateWidth }, text, width).length);
+  const lines = remarks.map((text) => remarkLines(text, width).length);
   return 26 + rowHeight * (terms + 2) + 12 + 17 * Math.max(...lines);
 }
 
@@ -870,7 +905,8 @@ function blockOf(model: Model, side: Side, width: number, heading: boolean, part
   }
   const wide = width >= 620;
   const room = wide ? 0.5 * width : width;
-  const panel = { x: 0, y, width: room, height: panelHeight(model, side, room) };
+  // Some letters begin before their place.
+  const panel = { x: 1, y, width: room - 1, height: panelHeight(model, side, room - 1) };
   const thumbs = wide
     ? { ...thumbsOf(model, width - room - gap), x: room + gap, y: y - 6 }
     : { ...thumbsOf(model, width - 4), x: 2, y: y + panel.height + 6 };
@@ -961,7 +997,7 @@ function drawPanel(surface: Surface, { model, values, row, column }: Drawn, side
     });
     y += rowHeight;
     surface.text(x, y + rowHeight / 2, "weight after softmax");
-    surface.text(end, y + rowHeight / 2, book(own.weights[n] as number, { decimals: 3 }), {
+    surface.text(end, y + rowHeight / 2, weightText(own.weights[n] as number), {
       align: "end",
       ink: "ink",
     });
@@ -969,7 +1005,7 @@ function drawPanel(surface: Surface, { model, values, row, column }: Drawn, side
     rule(y);
   }
   y += 18;
-  for (const line of brokenLines(surface, remark(model, side, h, row, column), width)) {
+  for (const line of remarkLines(remark(model, side, h, row, column), width)) {
     surface.text(x, y, line);
     y += 17;
   }
@@ -1020,34 +1056,40 @@ function lineOf(words: readonly string[]): string {
 }
 
 function codeOf(values: Values, model: Model): Code {
-  const side = model.sides[0] as Side;
-  const { descriptor, given } = side;
+  const { sides } = model;
   const tokens = Math.max(model.queries.length, model.keys.length);
   const size = { heads: model.heads, width: model.width, tokens };
-  const made = given ? schemeText(given) : descriptor && sizedCode(descriptor, values, size, ownNames);
-  const added = descriptor?.slot === "embed";
   const seeds = (words: readonly string[], purpose: number): string =>
     `[${words.map((word) => seedOf(word, purpose, Number(values.seed))).join(", ")}]`;
-  const attending = [
-    ...(descriptor && !added ? [`${descriptor.slot}: scheme`] : []),
-    ...(model.causal ? ["causal: true"] : []),
-    ...(model.window > 0 ? [`window: ${model.window}`] : []),
-    ...(model.realKeys < model.keys.length ? [`keyLengths: ${model.realKeys}`] : []),
-    "weights: true",
-  ];
-  const names = [
-    "attention",
-    ...(added ? ["embed"] : []),
-    "randomNormal",
-    ...(descriptor ? [descriptor.name] : []),
-    "tensor",
-  ];
-  const around = (rows: string): string => (added ? `embed(${rows}, scheme)` : rows);
+  const has = (slot: string): boolean => sides.some(({ descriptor }) => descriptor?.slot === slot);
+  const schemes = sides.flatMap(({ descriptor }) => (descriptor ? [descriptor.name] : []));
+  const names = new Set(["attention", ...(has("embed") ? ["embed"] : []), "randomNormal", ...schemes, "tensor"]);
+  const attending = ({ descriptor, given }: Side, k: number): string[] => {
+    const own = k === 0 ? values : { seed: values.seed };
+    const made = given ? schemeText(given) : descriptor && sizedCode(descriptor, own, size, ownNames);
+    const [scheme, q, key, weights] =
+      k === 0 ? ["scheme", "q", "k", "weights"] : ["other", "q2", "k2", "weights: compared"];
+    const added = descriptor?.slot === "embed";
+    const place = (rows: string): string => `split(${added ? `embed(${rows}, ${scheme})` : rows})`;
+    const options = [
+      ...(descriptor && !added ? [`${descriptor.slot}: ${scheme}`] : []),
+      ...(model.causal ? ["causal: true"] : []),
+      ...(model.window > 0 ? [`window: ${model.window}`] : []),
+      ...(model.realKeys < model.keys.length ? [`keyLengths: ${model.realKeys}`] : []),
+      "weights: true",
+    ];
+    return [
+      "",
+      ...(made ? [`const ${scheme} = ${made};`] : []),
+      `const [${q}, ${key}] = [${place("asking")}, ${place("answering")}];`,
+      `const { ${weights} } = attention(${q}, ${key}, ${key}, { ${options.join(", ")} });  ` +
+        `// [${model.heads}, ${model.queries.length}, ${model.keys.length}]`,
+    ];
+  };
   return {
     javascript: [
-      `import { ${names.join(", ")} } from "posenc";`,
+      `import { ${[...names].join(", ")} } from "posenc";`,
       "",
-      ...(made ? [`const scheme = ${made};`] : []),
       `const [heads, width] = [${model.heads}, ${model.width}];`,
       "// One seeded vector a word, [tokens, heads x width].",
       "const vectors = (seeds) => tensor(seeds.map((seed) =>",
@@ -1057,11 +1099,10 @@ function codeOf(values: Values, model: Model): Code {
       "  Array.from(x, (row) => [...row.data.slice(h * width, (h + 1) * width)])));",
       "",
       `// One seed a word: ${lineOf(model.queries)}`,
-      `const q = split(${around(`vectors(${seeds(model.queries, 1)})`)});`,
+      `const asking = vectors(${seeds(model.queries, 1)});`,
       ...(model.cross ? [`// ${lineOf(model.keys)}`] : []),
-      `const k = split(${around(`vectors(${seeds(model.keys, 2)})`)});`,
-      `const { weights } = attention(q, k, k, { ${attending.join(", ")} });  ` +
-        `// [${model.heads}, ${model.queries.length}, ${model.keys.length}]`,
+      `const answering = vectors(${seeds(model.keys, 2)});`,
+      ...sides.flatMap(attending),
       "",
     ].join("\n"),
   };

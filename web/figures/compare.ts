@@ -57,10 +57,22 @@ export const compare = defineFigure<Model>({
     return choice("view", "slot", "all", listed ? ["all"] : ["all", ...slots]);
   },
 
-  fields: () => [
-    range("heads", "heads", 12, 1, 32, { integer: true, most: 1024 }),
-    range("headWidth", "width of a head", 64, 8, 128, { integer: true, least: 2, most: 256, step: 2 }),
-    range("length", "rows of a learned table", 512, 16, 8192, { integer: true, log: true, least: 1, most: 2 ** 20 }),
+  fields: (values) => [
+    range("heads", "heads", 12, 1, 32, { integer: true, most: 1024, place: has("heads", values) }),
+    range("headWidth", "width of a head", 64, 8, 128, {
+      integer: true,
+      least: 2,
+      most: 256,
+      step: 2,
+      place: has("headWidth", values),
+    }),
+    range("length", "rows of a learned table", 512, 16, 8192, {
+      integer: true,
+      log: true,
+      least: 1,
+      most: 2 ** 20,
+      place: has("length", values),
+    }),
     text("schemes", "schemes", "", { place: "more", maxLength: 2000 }),
     cursorField("row", "The scheme under the cursor."),
     cursorField("law", "The law under the cursor."),
@@ -176,6 +188,17 @@ export const compare = defineFigure<Model>({
 });
 
 // ---------------------------------------------------------------- the schemes
+
+// Sizes that no scheme of a slot goes by need no control there.
+const without: Readonly<Record<string, readonly string[]>> = {
+  rotate: ["heads", "length"],
+  bias: ["headWidth"],
+  relate: ["length"],
+};
+
+function has(size: string, { view }: Values): "row" | "none" {
+  return without[String(view)]?.includes(size) ? "none" : "row";
+}
 
 // In the order of the columns; laws that are none of these follow.
 const lawOrder: readonly string[] = [
@@ -328,7 +351,7 @@ function layoutOf(model: Model, width: number): Layout {
     rows.push(y + rowHeight / 2);
     y += rowHeight;
   });
-  const detail = y + 14;
+  const detail = y + 20;
   // As many lines as the longest detail takes, so that the picture keeps its height under the cursor.
   let lines = 0;
   for (const row of model.rows) {
@@ -355,7 +378,7 @@ function drawTable(surface: Surface, { model, row, column }: Drawn): void {
   const layout = layoutOf(model, surface.width);
   const { narrow, laws, lawWidth, top, rows } = layout;
   const lawX = (k: number): number => laws + (k + 0.5) * lawWidth;
-  const end = layout.detail - 14;
+  const end = layout.detail - 20;
   const head = { align: "end", size: 11 } as const;
   surface.text(layout.name, top - 10, "scheme", { size: 11 });
   surface.text(layout.parameters, top - 10, narrow ? "params" : "parameters", head);
@@ -449,7 +472,10 @@ function detailLines(row: Row, kept: ComparedLaw | undefined, law: string | unde
       ? [["gap", refused(row)]]
       : [
           ["made as", row.code],
-          ["parameters", row.parameters === 0 ? "none" : `${book(row.parameters)}: ${row.parametersInWords}`],
+          [
+            width < 500 ? "params" : "parameters",
+            row.parameters === 0 ? "none" : `${book(row.parameters)}: ${row.parametersInWords}`,
+          ],
           ["encodes", row.encodes],
         ];
   if (law !== undefined && row.refusal === undefined) {

@@ -52,6 +52,8 @@ interface Profile {
   first: number;
   /** Whole numbers, drawn as a staircase. */
   stepped: boolean;
+  /** The function that makes the lines. */
+  call: "bias" | "relativeIndex";
 }
 
 type Fact = readonly [label: string, words: string];
@@ -247,9 +249,12 @@ export const config = defineFigure<Model>({
         const at = lines.map((line) => book(line[column] as number, { significant: 4 }));
         return [
           { label: "key \u2212 query", value: book(column + first, { signed: true }) },
-          at.length === 1
-            ? { label: what.toLowerCase(), value: at[0] as string }
-            : { label: "bias of the first and the last head", value: `${at[0]} and ${at[at.length - 1]}` },
+          ...(at.length === 1
+            ? [{ label: what.toLowerCase(), value: at[0] as string }]
+            : [
+                { label: "bias of head 1", value: at[0] as string },
+                { label: `of head ${at.length}`, value: at[at.length - 1] as string },
+              ]),
         ];
       }
       default:
@@ -311,9 +316,10 @@ export const config = defineFigure<Model>({
     }
   },
 
-  array: ({ model, row }) => {
+  array: ({ model, row, values }) => {
     const { turnings, profile } = model;
-    const chosen = turnings[row] ?? turnings[0];
+    const distances = viewOf({ model, values }) === "distances";
+    const chosen = distances ? undefined : (turnings[row] ?? turnings[0]);
     if (chosen) return { data: chosen.wavelengths, shape: [chosen.wavelengths.length] };
     const lines = profile?.lines ?? [];
     const wide = lines[0]?.length ?? 0;
@@ -406,9 +412,10 @@ function profileOf(read: ModelPositions): Profile | undefined {
   const past = 2 * farthest;
   const keys = causal ? past + 1 : 2 * past + 1;
   const places = { queries: [past], keys };
+  const stairs = { stepped: true, call: "relativeIndex" } as const;
   try {
     const index = relativeIndex(scheme as BiasScheme, places).data;
-    return { what: "Row of the learned table", lines: [Float64Array.from(index)], first: -past, stepped: true };
+    return { what: "Row of the learned table", lines: [Float64Array.from(index)], first: -past, ...stairs };
   } catch {
     // It has no table of offsets.
   }
@@ -417,7 +424,7 @@ function profileOf(read: ModelPositions): Profile | undefined {
     const lines = Array.from({ length: shape[0] ?? 1 }, (_, h) =>
       Float64Array.from(data.slice(h * keys, (h + 1) * keys)),
     );
-    return { what: "The bias of each head", lines, first: -past, stepped: false };
+    return { what: "The bias of each head", lines, first: -past, stepped: false, call: "bias" };
   } catch {
     return undefined;
   }
@@ -561,7 +568,7 @@ function linesOf(rows: readonly Fact[], width: number, indent: number, gap: numb
   for (const [label, words] of rows) {
     if (label !== "") lines.push({ x: 0, y, words: label, ink: "grey" });
     if (estimateWidth(label, { size: labelSize }) > indent - 6) y += line;
-    for (const part of brokenLines(measure, words, 0.92 * (width - indent))) {
+    for (const part of brokenLines(measure, words, 0.9 * (width - indent))) {
       lines.push({ x: indent, y, words: part, ink: "ink" });
       y += line;
     }
@@ -573,7 +580,7 @@ function linesOf(rows: readonly Fact[], width: number, indent: number, gap: numb
 function layoutOf(state: Drawn, width: number): Layout {
   const { model } = state;
   const narrow = width < 500;
-  const labels = model.facts.map(([label]) => 10 + estimateWidth(label, { size: labelSize }));
+  const labels = model.facts.map(([label]) => 12 + 1.16 * estimateWidth(label, { size: labelSize }));
   const indent = narrow ? 66 : Math.min(150, Math.max(92, ...labels));
   const facts = linesOf(model.facts, width, indent, 2);
   const notes = linesOf(
@@ -617,8 +624,8 @@ function drawPairs(surface: Surface, { model, row, column }: Drawn): void {
     : 24 +
       Math.max(
         60,
-        ...lengths.map(({ tokens, name }) => estimateWidth(`${name} ${book(tokens)}`, {})),
-        ...names.map((name) => estimateWidth(name, {})),
+        ...lengths.map(({ tokens, name }) => surface.textWidth(`${name} ${book(tokens)}`, { size: labelSize })),
+        ...names.map((name) => surface.textWidth(name, { size: labelSize, bold: true })),
       );
   const [left, right, top, foot] = [40, room, 30, height - 34];
   const plot = width - left - right;
@@ -677,8 +684,9 @@ function drawPairs(surface: Surface, { model, row, column }: Drawn): void {
   const half = surface.textWidth(name, { size: labelSize }) / 2;
   const middle = Math.max(half, Math.min(width - half, at));
   for (const pair of indexTicks(total, plot, narrow ? 40 : 60, true)) {
-    if (Math.abs(x(pair) - middle) > half + 12)
-      surface.text(x(pair), foot + 16, String(pair), { align: "middle", size: labelSize });
+    const wide = surface.textWidth(String(pair), { size: labelSize }) / 2;
+    if (Math.abs(x(pair) - middle) > half + 18)
+      surface.text(Math.min(x(pair), width - wide - 1), foot + 16, String(pair), { align: "middle", size: labelSize });
   }
   surface.text(middle, foot + 16, name, { ink: "accent", align: "middle", size: labelSize });
   surface.region({ x: left, y: top, width: plot, height: foot - top }, (u, v) => {
@@ -790,7 +798,8 @@ function drawLayers(surface: Surface, { model, column }: Drawn): void {
   const half = surface.textWidth(name, { size: labelSize }) / 2;
   const middle = Math.max(half, Math.min(width - half, left + (column + 0.5) * cell));
   for (const layer of indexTicks(total, plot, narrow ? 36 : 50)) {
-    const place = left + (layer + 0.5) * cell;
+    const wide = surface.textWidth(String(layer), { size: labelSize }) / 2;
+    const place = Math.min(width - wide, left + (layer + 0.5) * cell);
     if (Math.abs(place - middle) > half + 12)
       surface.text(place, foot + 10, String(layer), { align: "middle", size: labelSize });
   }
@@ -837,19 +846,28 @@ function drawProfile(surface: Surface, { model, column }: Drawn): void {
 
 const longestListed = 4000;
 
-function codeOf({ model, row }: Drawn): Code {
-  const { text: words, turnings, length } = model;
+function codeOf({ model, row, values }: Drawn): Code {
+  const { text: words, turnings, length, profile } = model;
+  const drawn = viewOf({ model, values }) === "distances" ? profile : undefined;
+  const slot = model.read.bias === undefined ? "relate" : "bias";
   const turning = turnings[row] ?? turnings[0];
   const inline = words.length <= longestListed;
   const several = turnings.length > 1 || model.read.byLayerType !== undefined;
   const from = several ? `model.byLayerType.${turning?.kind}.rotate` : "model.rotate";
   const javascript = [
     ...(turning ? ['import { frequencies } from "posenc";'] : []),
+    ...(drawn ? [`import { ${drawn.call} } from "posenc";`] : []),
     'import { fromConfig } from "posenc/config";',
     "",
     inline ? `const config = ${words.trim()};` : "const config = JSON.parse(text);  // of the model's config.json",
     "const model = fromConfig(config);  // schemes, options of attention, notes",
     ...(turning ? [`const { wavelength, band } = frequencies([${from}].flat().at(-1), { length: ${length} });`] : []),
+    ...(drawn
+      ? [
+          `const places = { queries: [${-drawn.first}], keys: ${drawn.lines[0]?.length} };  // of one query`,
+          `const lines = ${drawn.call}(model.${slot}, places);`,
+        ]
+      : []),
     "",
   ].join("\n");
   const numpy = turning && numpyOf(turning);

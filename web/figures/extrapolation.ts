@@ -133,7 +133,7 @@ export const extrapolation = defineFigure<Model>({
     const ends = past.map((value) => ({ value, label: pastNames[value] as string }));
     return [
       range("trained", "trained", 512, 64, 8192, { integer: true, log: true, least: 2, most: 131072 }),
-      range("factor", "times as many", 4, 1, 32, { log: true, most: 64, format: (value) => `\u00d7 ${short(value)}` }),
+      range("factor", "factor", 4, 1, 32, { log: true, most: 64, format: (value) => `\u00d7 ${short(value)}` }),
       range("dim", "dimensions", 64, 4, 128, { integer: true, step: 2, least: 2, most: 512 }),
       range("base", "base", 10000, 100, 1e6, { log: true, least: null, most: null, format: (value) => book(value) }),
       choice("scaling", "RoPE\u2019s rule", "none", ruleChoices(), { place: values.view === "rules" ? "none" : "row" }),
@@ -465,7 +465,10 @@ function drawLanes(surface: Surface, { model, column }: Drawn): void {
   const head = tops[0]! - 30;
   if (length > trained) surface.rect(edge, head, left + plot - edge, foot - head, { fill: "faint", alpha: 0.3 });
   const box = (k: number): Box => ({ x: left, y: tops[k] as number, width: plot, height: body });
-  const signed: ColourScale = { kind: "signed", extent: 1 };
+  const [signed, free] = [
+    { kind: "signed", extent: 1 },
+    { kind: "signed", extent: 2.5 },
+  ] as const;
   const names = [
     ["Sinusoidal", "goes on"],
     [`Learned table of ${book(trained)}`, length > trained ? (pastNames[model.past] as string) : ""],
@@ -474,7 +477,9 @@ function drawLanes(surface: Surface, { model, column }: Drawn): void {
     [`RoPE${under(chosenRule(model))}, by distance`, "goes on turning"],
   ] as const;
   surface.heatMap(box(0), { values: own.sinusoids, rows: dim, columns: samples, scale: signed });
-  surface.heatMap(box(1), { values: own.table, rows: dim, columns: samples, scale: { kind: "signed", extent: 2.5 } });
+  surface.heatMap(box(1), { values: own.table, rows: dim, columns: samples, scale: free });
+  legend(surface, signed, left - 14, tops[0] as number, body);
+  legend(surface, free, left - 14, tops[1] as number, body);
   const at = Math.min(samples - 1, Math.round(column / step));
   const { kernel } = chosenRule(model).extension;
   const lines: [number, ArrayLike<number>, ArrayLike<number> | undefined][] = [
@@ -737,6 +742,7 @@ function codeOf({ view, model, values }: Drawn): Code {
       `const { kernel } = contextExtension(${plain}, ${rule.code}, {`,
       `  length: ${length}, beforeLength: ${trained}, offsets: distances, normalize: true,`,
       "});",
+      "const score = kernel.after;  // of RoPE",
       "",
     ].join("\n"),
   };

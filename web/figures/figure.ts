@@ -174,7 +174,10 @@ export interface Files {
 export interface Figure<Model = unknown> {
   /** "embed" becomes <posenc-embed>. */
   name: string;
-  /** The attributes and what each means: for documents, and for the element's properties of the same names. */
+  /**
+   * The attributes and what each means: for the element's properties of the same names, and for documents, which alone
+   * are told the meanings (bundles hold the names).
+   */
   attributes: Readonly<Record<string, string>>;
   /**
    * A choice drawn as tabs beside the title, most often the views; undefined where there are too many for tabs (name it

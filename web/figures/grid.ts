@@ -11,6 +11,7 @@ import {
   type Tensor,
 } from "../src/core.js";
 import { similarity } from "../src/analysis/index.js";
+import { drawPlate } from "./chart.js";
 import type { ColourScale } from "./colour.js";
 import {
   choice,
@@ -24,7 +25,7 @@ import {
 } from "./figure.js";
 import { book, count } from "./format.js";
 import { givenTable, schemeAmong, type GivenTable } from "./given-data.js";
-import { brokenLines, indexTicks, labelSize, valueTicks } from "./marks.js";
+import { brokenLines, indexTicks, labelSize, legend, valueTicks } from "./marks.js";
 import { drawMatrix } from "./matrix.js";
 import { chosenScheme, descriptorOf, schemeFields, type ChosenScheme } from "./scheme-fields.js";
 import type { Ink, Surface } from "./surface.js";
@@ -129,11 +130,13 @@ export const grid: Figure = defineFigure<Model>({
         start: { dim: 64 },
         change: { dim: { label: "dimensions", min: 8, max: 128, step: 4 } },
       }),
-      choice("metric", "compared by", "cosine", [
-        { value: "cosine", label: "cosine" },
-        { value: "dot", label: "dot product" },
-        { value: "euclidean", label: "distance" },
-      ]),
+      choice(
+        "metric",
+        "compared by",
+        "cosine",
+        Object.entries(metricWords).map(([value, label]) => ({ value, label })),
+        { place: values.view === "dimensions" ? "none" : "row" },
+      ),
       ...(values.view === "sequence" || values[name === "fourier" ? "levels" : "dim"] === undefined
         ? []
         : [range("dimension", "dimension", 0, 0, width - 1, { integer: true, clamp: true })]),
@@ -582,6 +585,7 @@ interface Tiles {
 }
 
 const tileLabel = 18;
+const legendHeight = 36;
 
 function tilesOf(model: Model, width: number): Tiles {
   const step = Math.max(1, Math.ceil(model.width / mostTiles));
@@ -592,11 +596,12 @@ function tilesOf(model: Model, width: number): Tiles {
   const wide = Math.min(150, (width - 8 * (perRow - 1)) / perRow);
   const tall = Math.min(1.5 * wide, (wide * model.rows) / model.columns);
   const lines = Math.ceil(dimensions.length / perRow);
-  return { dimensions, perRow, wide, tall, height: Math.round(lines * (tall + tileLabel + 6)) };
+  return { dimensions, perRow, wide, tall, height: Math.round(lines * (tall + tileLabel + 6)) + legendHeight };
 }
 
 function drawTiles(surface: Surface, { model, row, column }: Drawn): void {
-  const { dimensions, perRow, wide, tall } = tilesOf(model, surface.width);
+  const { dimensions, perRow, wide, tall, height } = tilesOf(model, surface.width);
+  legend(surface, { kind: "signed", extent: model.extent }, 16, height - 26, 130, false);
   dimensions.forEach((dimension, k) => {
     const x = (k % perRow) * (wide + 8);
     const y = Math.floor(k / perRow) * (tall + tileLabel + 6);
@@ -630,8 +635,8 @@ function drawSequence(surface: Surface, { model, column }: Drawn): void {
   const last = first + model.rows * model.columns;
   const most = Math.max(1, largest(model.positions?.data as Float64Array));
   const ticks = valueTicks(0, most, 4);
-  const left = 12 + Math.max(22, ...ticks.map((value) => surface.textWidth(book(value), { size: labelSize })));
-  const [right, top] = [narrow ? 8 : 70, 24];
+  const left = 12 + Math.max(28, ...ticks.map((value) => surface.textWidth(book(value), { size: labelSize })));
+  const [right, top] = [narrow ? 8 : 88, 24];
   const bars = 70;
   const foot = height - bars - 64;
   const plot = width - left - right;
@@ -662,7 +667,7 @@ function drawSequence(surface: Surface, { model, column }: Drawn): void {
   }
   axisNames.forEach((name, axis) => {
     const style = { ink: axisInks[axis] as Ink, size: labelSize } as const;
-    if (narrow) surface.text(left + 4 + axis * 52, foot + 14, name, style);
+    if (narrow) drawPlate(surface, left + 4 + axis * 52, foot + 14, name, style);
     else surface.text(left + plot + 12, top + 10 + 17 * axis, name, style);
   });
 
@@ -671,6 +676,12 @@ function drawSequence(surface: Surface, { model, column }: Drawn): void {
   const reach = base - (foot + 24);
   const { min, max } = rangeOf(model.alike, tokens, 0, tokens);
   surface.path([left, base, left + plot, base], { stroke: "faint" });
+  for (const [value, y] of [
+    [max, base - reach + 4],
+    [min, base - 4],
+  ] as const) {
+    surface.text(left - 8, y, book(value, { significant: 3 }), { align: "end", size: 11 });
+  }
   for (let t = 0; t < tokens; t++) {
     const tall = (reach * ((model.alike[column * tokens + t] as number) - min)) / (max - min || 1);
     const gap = cell > 4 ? 1 : 0;

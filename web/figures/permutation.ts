@@ -29,10 +29,11 @@ import {
 } from "./figure.js";
 import { book, lowered } from "./format.js";
 import { anySlot, givenScheme } from "./given-data.js";
-import { brokenLines, labelSize } from "./marks.js";
+import { brokenLines, labelSize, legend } from "./marks.js";
 import { schemeFields, schemeText } from "./scheme-fields.js";
 import { cutWords, isolated, seedOf, shortened, tokensOf, vectorsOf } from "./sentence.js";
 import {
+  causalOnly,
   descriptorNamed,
   encodingDeviation,
   noPosition,
@@ -134,7 +135,7 @@ export const permutation = defineFigure<Model>({
         most: 16,
         format: (value) => `${Math.min(value, heads)} of ${heads}`,
       }),
-      flag("causal", "causal mask", false),
+      flag("causal", "causal mask", false, { place: descriptor && causalOnly(descriptor) ? "none" : "row" }),
       range("heads", "heads", 8, 1, 16, { integer: true, place: "more" }),
       range("headWidth", "width of a head", 16, 4, 64, { integer: true, least: 2, step: 2, place: "more" }),
       range("seed", "seed", 0, 0, 99, { integer: true, most: 2 ** 32, place: "more" }),
@@ -421,6 +422,8 @@ interface Layout {
   words: readonly [number, number];
   mean: number;
   classes: number;
+  /** The legend stands between the means, not at the foot. */
+  between: boolean;
   height: number;
 }
 
@@ -440,8 +443,10 @@ function layoutOf({ sentences, places }: Model, width: number): Layout {
   const top = 44;
   const mean = top + tokens * row + 24;
   const classes = mean + 44;
-  const height = classes + 12 + classNames.length * classRow + 4;
-  return { lefts: [left, left + strip + middle], strip, top, row, words: [left, right], mean, classes, height };
+  const between = middle >= 125;
+  const height = classes + 12 + classNames.length * classRow + (between ? 4 : 38);
+  const lefts = [left, left + strip + middle] as const;
+  return { lefts, strip, top, row, words: [left, right], mean, classes, between, height };
 }
 
 // ---------------------------------------------------------------- drawing
@@ -486,6 +491,19 @@ function draw(surface: Surface, state: Drawn): void {
   const middle = mean + Math.min(18, layout.row) / 2;
   surface.text(lefts[0] - 8, middle, "mean", { align: "end", size: labelSize, ink: "ink" });
   drawClasses(surface, model, layout);
+  drawLegend(surface, model, layout);
+}
+
+// Between the means where there is room, at the foot where it is narrow.
+function drawLegend(surface: Surface, { scale }: Model, { lefts, strip, mean, between, height }: Layout): void {
+  const [from, to] = [lefts[0] + strip, lefts[1]];
+  if (!between) {
+    surface.text(lefts[0], height - 22, "outputs", { size: 11 });
+    legend(surface, scale, lefts[0] + surface.textWidth("outputs", { size: 11 }) + 24, height - 26, 120, false);
+  } else {
+    const long = Math.min(120, to - from - 36);
+    legend(surface, scale, (from + to - long) / 2, mean, long, false);
+  }
 }
 
 // Rows are vectors of their own.
@@ -576,7 +594,7 @@ function drawClasses(surface: Surface, model: Model, { lefts, strip, classes, wo
       surface.rect(...bar, { fill: s === 0 ? "accent" : "cool" });
       surface.path([zero, y - classRow / 2, zero, y + classRow / 2], { stroke: "grey" });
       const x = (lefts[s] as number) + strip + 6;
-      const room = s === 0 ? lefts[1] - x : words[1] + 50;
+      const room = Math.min(lefts[1] - lefts[0] - strip - 6, words[1] + 50);
       const number = book(value, { decimals: room < 52 ? 2 : 3, signed: true });
       surface.text(x, y, number, { size: labelSize, ink: s === 0 ? "accent" : "cool" });
     });

@@ -89,7 +89,7 @@ export const precision = defineFigure<Model>({
     start: "The first position of the waves; 1 000 000 by default.",
     pair: "The pair of the waves, from 0; 1 by default.",
     format: "The line of the cursor: 1 is float64, 2 float32, 3 bfloat16, 4 float16.",
-    place: "The cursor among the errors, 24 places a decade: place 24 is position 10.",
+    place: "The cursor among the errors: places 0 to 9 are positions 1 to 10, then there are 24 a decade.",
     offset: "The cursor among the waves: how many positions after the first.",
   },
 
@@ -114,7 +114,7 @@ export const precision = defineFigure<Model>({
       choice("recipe", "rounded", "power", recipes),
       ...(waves
         ? [
-            range("start", "first position", 1e6, 1, 1e9, {
+            range("start", "from", 1e6, 1, 1e9, {
               least: 0,
               most: 2 ** 53 - waveLength,
               log: true,
@@ -179,7 +179,7 @@ export const precision = defineFigure<Model>({
     column:
       view === "waves"
         ? { name: "offset", count: model.positions.length, start: 21 }
-        : { name: "place", count: model.positions.length, start: Math.min(6 * perDecade, model.positions.length - 1) },
+        : { name: "place", count: model.positions.length, start: nearestTo(model.positions, 1e6) },
   }),
 
   height: ({ view }, width) => (view === "waves" ? 4 * bandHeight(width) + 34 : width < 500 ? 330 : 390),
@@ -274,7 +274,17 @@ export const precision = defineFigure<Model>({
     };
   },
 
-  array: ({ model }) => {
+  array: ({ model, view }) => {
+    const { exact, lines, pair, pairs, positions } = model;
+    if (view === "waves") {
+      // The sines that are drawn: as they are, then in each format.
+      const sines = [exact, ...lines.map(({ values }) => values)];
+      const data = Float64Array.from({ length: sines.length * positions.length }, (_, n) => {
+        const t = n % positions.length;
+        return sines[Math.floor(n / positions.length)]?.[2 * (t * pairs + pair)] as number;
+      });
+      return { data, shape: [sines.length, positions.length] };
+    }
     const all = new Float64Array(model.lines.length * model.positions.length);
     model.lines.forEach((line, k) => all.set(line.worst, k * model.positions.length));
     return { data: all, shape: [model.lines.length, model.positions.length] };
@@ -308,13 +318,21 @@ function slotOf(name: string): "embed" | "rotate" {
   return turning().find((scheme) => scheme.name === name)?.slot ?? "rotate";
 }
 
-// Whole positions from 1 to 10^decades, evenly on a log axis; from mantissas of four digits, the same everywhere.
+// Whole positions from 1 to 10^decades, each once and else evenly on a log axis; from mantissas of four digits, the
+// same everywhere.
 function logPlaces(decades: number): Float64Array {
   const mantissas = Array.from({ length: perDecade }, (_, k) => Math.round(1000 * 10 ** (k / perDecade)));
-  return Float64Array.from({ length: perDecade * decades + 1 }, (_, k) => {
+  const places = Array.from({ length: perDecade * decades + 1 }, (_, k) => {
     const power = Number(`1e${Math.floor(k / perDecade)}`);
     return Math.round(((mantissas[k % perDecade] as number) * power) / 1000);
   });
+  return Float64Array.from(new Set(places));
+}
+
+// The place of the position that is nearest to a wish.
+function nearestTo(positions: Float64Array, wish: number, along: (position: number) => number = (p) => p): number {
+  const far = (t: number): number => Math.abs(along(positions[t] as number) - wish);
+  return positions.reduce((best, _, t) => (far(t) < far(best) ? t : best), 0);
 }
 
 // The first position beyond the tolerance: for certain where few come before the first one drawn that is, else the
@@ -453,7 +471,7 @@ function drawErrors(surface: Surface, { model, row, column }: Drawn): void {
     if (first) surface.disc(x.place(Math.max(1, first.position)), y.place(tolerance), k === row ? 4 : 3, { fill: ink });
   }
   surface.region(plot, (u, v) => {
-    const c = Math.round(u * (positions.length - 1));
+    const c = nearestTo(positions, plot.x + u * plot.width, x.place);
     const py = plot.y + v * plot.height;
     const far = (k: number): number => {
       const place = y.place(errors(lines[k] as Line)[c] as number);
@@ -546,56 +564,77 @@ function drawWaves(surface: Surface, { model, row, column }: Drawn): void {
 
 // ---------------------------------------------------------------- code
 
-function codeOf({ values, model, row, view }: Drawn): Code {
+function codeOf({ values, model, view }: Drawn): Code {
   const { name, code: made } = model.chosen;
-  const { arithmetic } = model.lines[row] as Line;
-  const { positions, recipe, tolerance } = model;
-  const where =
-    view === "waves"
-      ? `arange(${positions[0]}, ${(positions[0] as number) + positions.length})`
-      : `[${Array.from(new Set(positions)).join(", ")}]`;
-  const names = [...(view === "waves" ? ["arange"] : []), "precision", name].join(", ");
+  const { positions, recipe, tolerance, pair } = model;
+  const waves = view === "waves";
+  const [start, end] = [positions[0] as number, (positions[0] as number) + positions.length];
+  const list = waves ? undefined : `[${Array.from(positions).join(", ")}]`;
+  const names = [...(waves ? ["arange"] : []), "precision", name].join(", ");
   const options = [
-    `arithmetic: ${JSON.stringify(arithmetic)}`,
+    "arithmetic",
     ...(recipe === "power" ? [] : [`recipe: ${JSON.stringify(recipe)}`]),
-    ...(tolerance === 0.001 ? [] : [`tolerance: ${tolerance}`]),
+    ...(tolerance === 0.001 || waves ? [] : [`tolerance: ${tolerance}`]),
   ];
   const javascript = [
     `import { ${names} } from "posenc";`,
     "",
-    `const positions = ${where};`,
-    `const report = precision(${made}, positions, { ${options.join(", ")} });`,
-    "const worst = report.worst;  // the largest error of each position; report.first is the first beyond the tolerance",
+    `const positions = ${list ?? `arange(${start}, ${end})`};`,
+    `const reports = ${JSON.stringify(arithmetics).replace(/,/g, ", ")}.map((arithmetic) =>`,
+    `  precision(${made}, positions, { ${options.join(", ")} }));`,
+    ...(waves
+      ? [
+          `const sine = (of) => [...positions].map((_, t) => of.at(t, ${pair}, 0));`,
+          "const sines = [sine(reports[0].exact), ...reports.map((report) => sine(report.values))];",
+        ]
+      : [
+          "const worst = reports.map((report) => report.worst);  // the largest error of each position",
+          "const first = reports.map((report) => report.first);  // of these, the first beyond the tolerance",
+        ]),
     "",
   ].join("\n");
-  const numpy = numpyOf(values, model, row, where.startsWith("[") ? where : undefined);
+  const numpy = numpyOf(values, model, list ?? `np.arange(${start}, ${end})`, waves);
   return numpy === undefined ? { javascript } : { javascript, numpy };
 }
 
-// The common recipe of frameworks, in formats that NumPy has; its own sines may differ in the last bit.
-function numpyOf(values: Values, model: Model, row: number, list: string | undefined): string | undefined {
-  const { chosen, recipe, pairs, positions } = model;
-  const { arithmetic } = model.lines[row] as Line;
+// The common recipe of frameworks: steps in float64, which has room for their results, each rounded to the format.
+function numpyOf(values: Values, model: Model, where: string, waves: boolean): string | undefined {
+  const { chosen, recipe, pairs, pair } = model;
   const plain =
     ["sinusoidal", "rope"].includes(chosen.name) &&
     !chosen.given &&
     (values["scaling.type"] ?? "none") === "none" &&
     (values.spacing ?? "paper") === "paper" &&
     Number(values.rotaryDim ?? 2 * pairs) === 2 * pairs;
-  if (!plain || recipe !== "power" || arithmetic === "bfloat16" || Number(values.dim) !== 2 * pairs) return undefined;
-  const wide = arithmetic === "float64" ? "float64" : "float32";
-  const where = list ?? `np.arange(${positions[0]}, ${(positions[0] as number) + positions.length})`;
+  if (!plain || recipe !== "power" || Number(values.dim) !== 2 * pairs) return undefined;
+  const base = Number(values.base ?? 10000);
   return [
     "import numpy as np",
     "",
-    `r, w = np.${arithmetic}, np.${wide}`,
     `p = np.asarray(${where}, np.float64)[:, None]`,
     `i = np.arange(0, ${2 * pairs}, 2)`,
-    `omega = (w(1) / w(${Number(values.base ?? 10000)}) ** (i.astype(w) / w(${2 * pairs}))).astype(r)`,
-    "angle = p.astype(r) * omega",
-    "values = np.stack([np.sin(angle), np.cos(angle)], -1).astype(np.float64)",
-    `true = p * ${Number(values.base ?? 10000)} ** (-i / ${2 * pairs})  # itself off by 10^-16 p`,
-    "worst = np.abs(values - np.stack([np.sin(true), np.cos(true)], -1)).max((1, 2))",
+    "",
+    "def float64(x): return x",
+    "def float32(x): return np.float32(x).astype(np.float64)",
+    "def float16(x): return np.float16(x).astype(np.float64)",
+    "def bfloat16(x):",
+    "    mantissa, exponent = np.frexp(x)",
+    "    return np.ldexp(np.round(mantissa * 256) / 256, exponent)",
+    "",
+    "# Frequencies are made in float32 at least; every step is rounded to the format.",
+    "def made(r):",
+    "    wide = float64 if r is float64 else float32",
+    `    omega = r(wide(1 / wide(${base} ** wide(i / ${2 * pairs}))))`,
+    "    angle = r(r(p) * omega)",
+    "    return r(np.stack([np.sin(angle), np.cos(angle)], -1))",
+    "",
+    "long = np.longdouble  # on most machines wider than float64",
+    `turned = p * long(${base}) ** (-i.astype(long) / ${2 * pairs})`,
+    "exact = np.stack([np.sin(turned), np.cos(turned)], -1)",
+    `formats = [${arithmetics.join(", ")}]`,
+    waves
+      ? `sines = [exact[:, ${pair}, 0]] + [made(r)[:, ${pair}, 0] for r in formats]`
+      : "worst = [np.abs(made(r) - exact).max((1, 2)) for r in formats]",
     "",
   ].join("\n");
 }

@@ -13,7 +13,7 @@ import {
   type Values,
 } from "./figure.js";
 import { book, count, lowered } from "./format.js";
-import { inkOf, labelSize } from "./marks.js";
+import { brokenLines, inkOf, labelSize } from "./marks.js";
 import { shortened } from "./sentence.js";
 import type { Box, Surface } from "./surface.js";
 import { tableFiles } from "./table-file.js";
@@ -117,9 +117,7 @@ export const projection: Figure = defineFigure<Model>({
 
   title: ({ model, view }) => {
     const what = view === "tsne" ? "t-SNE map" : "Principal components";
-    const names = model.sides.map(
-      ({ title, columns }) => `${shortened(lowered(title), 44)} (${count(columns, "dimension")})`,
-    );
+    const names = model.sides.map(({ title }) => shortened(lowered(title), 44));
     return `${what} of ${count(model.rows, "position")}: ${names.join(" and ")}`;
   },
 
@@ -280,7 +278,8 @@ function drawLegend(surface: Surface, rows: number, { x, y, length }: { x: numbe
 function drawSide(surface: Surface, { model, column, view }: Drawn, side: Side, panel: Panel): void {
   const { points, rows } = side;
   const { plot, heading, bars } = panel;
-  surface.text(plot.x, heading, shortened(side.title, 44), { ink: "ink", bold: true, size: labelSize });
+  const name = { text: shortened(side.title, 30), bold: true, ink: "ink" } as const;
+  surface.text(plot.x, heading, [name, { text: `, ${count(side.columns, "dimension")}` }], { size: labelSize });
   let [left, right, low, high] = [Infinity, -Infinity, Infinity, -Infinity];
   for (let t = 0; t < rows; t++) {
     const [across, up] = [points[2 * t] as number, points[2 * t + 1] as number];
@@ -367,7 +366,10 @@ function drawBars(surface: Surface, { axes }: Model, side: Side, box: Box): void
   for (let k = 0; k < shown; k++) most = Math.max(most, explained[k] as number);
   const cell = Math.min(26, box.width / shown);
   const first = total > 0 ? book((100 * most) / total, { decimals: 0 }) : "0";
-  surface.text(box.x, box.y - 14, `variance along each component, at most ${first}\u00a0%`, { size: 11 });
+  const words = `variance along each component, at most ${first}\u00a0%`;
+  brokenLines(surface, words, surface.width - box.x, 11).forEach((line, k, { length }) => {
+    surface.text(box.x, box.y - 14 * (length - k), line, { size: 11 });
+  });
   for (let k = 0; k < shown; k++) {
     const tall = most > 0 ? ((explained[k] as number) / most) * box.height : 0;
     const chosen = axes.includes(k);

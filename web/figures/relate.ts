@@ -29,6 +29,7 @@ import {
   schemeFields,
   type ChosenScheme,
 } from "./scheme-fields.js";
+import { causalOnly } from "./sized-schemes.js";
 import type { Box, Run, Surface } from "./surface.js";
 
 /** One row of the scheme's table as far as these tokens reach it. */
@@ -94,7 +95,7 @@ export const relate = defineFigure<Model>({
         change: { dim: { label: "dimensions", max: 64 }, clip: { max: 16 } },
       }),
       range("tokenSeed", "seed of the tokens", 0, 0, 99, { integer: true, least: 0, most: 2 ** 53, place: "more" }),
-      flag("causal", "causal", false),
+      flag("causal", "causal", false, { place: causalOnly(descriptor) ? "none" : "row" }),
       cursorField("query", "The query under the cursor."),
       cursorField("key", "The key under the cursor."),
     ];
@@ -181,9 +182,11 @@ export const relate = defineFigure<Model>({
   caption: (state) => {
     const { model } = state;
     if (!showsRows(state)) {
+      const counts = `${model.title} counts the keys up to the query, so later ones are masked.`;
       return (
         "What the scheme adds to the score of each pair, for random queries and keys. The bars are the row of the " +
-        "query, the curve the column of the key."
+        "query, the curve the column of the key." +
+        (causalOnly(descriptorOf("relate", model.chosen.name)) ? ` ${counts}` : "")
       );
     }
     const shared = model.rows
@@ -314,7 +317,7 @@ const panelHeight = 118;
 
 function layoutOf(model: Model, width: number): Layout {
   const narrow = width < 500;
-  const left = narrow ? 22 : 40;
+  const left = narrow ? 26 : 40;
   const side = narrow ? width - left - 2 : Math.min(380, Math.floor(0.47 * width));
   const map = { x: left, y: 22, width: side, height: side };
   const swatches = { x: left, y: map.y + side + 30, width: side, height: 10 };
@@ -324,7 +327,9 @@ function layoutOf(model: Model, width: number): Layout {
   const top = narrow ? below + 34 : map.y + 18;
   const step = narrow ? panelHeight + 66 : Math.max(panelHeight + 58, (side + 40) / 2);
   const panels = Array.from({ length: number }, (_, k) => {
-    return { x, y: top + step * k, width: width - x - 2, height: panelHeight };
+    // Alone it may be as tall as the matrix, nearly.
+    const height = narrow || number > 1 ? panelHeight : Math.min(240, side - 60);
+    return { x, y: top + step * k, width: width - x - 2, height };
   });
   const last = panels[number - 1] as Box;
   return { map, swatches, panels, height: Math.ceil(Math.max(below, last.y + last.height + 24)) };
@@ -386,7 +391,9 @@ function tick(
   align: "middle" | "end",
   ink: "grey" | "accent" | "cool",
 ): void {
-  surface.text(x, y, String(value), { align, ink, size: labelSize });
+  const words = String(value);
+  const edge = align === "end" ? x : surface.width - 1 - surface.textWidth(words, { size: labelSize }) / 2;
+  surface.text(Math.min(x, edge), y, words, { align, ink, size: labelSize });
 }
 
 // Keys along the top of the matrix or the foot of the bars, the cursor's in its colour.
@@ -424,7 +431,8 @@ function drawSwatches(surface: Surface, { model, row, column }: Drawn, box: Box,
     if (!entry) continue;
     const half = surface.textWidth(label(entry), { size: 11 }) / 2;
     const wish = box.x + (place + 0.5) * cell;
-    const middle = Math.max(box.x - 6 + half, Math.min(box.x + box.width + 6 - half, wish));
+    const end = Math.min(surface.width - 1, box.x + box.width + 6);
+    const middle = Math.max(box.x - 6 + half, Math.min(end - half, wish));
     if (taken.some(([from, to]) => middle + half + 6 > from && middle - half - 6 < to)) continue;
     taken.push([middle - half, middle + half]);
     surface.text(middle, box.y + box.height + 12, label(entry), {
@@ -531,10 +539,12 @@ function codeOf(state: Drawn): Code {
   const causal = model.causal ? "causal: true, " : "";
   return {
     javascript:
-      `import { attention, randomNormal, ${scheme} } from "posenc";\n\n` +
+      `import { attention, randomNormal, ${scheme}, tensor } from "posenc";\n\n` +
       `const q = randomNormal(${shape}, { seed: ${seed} });\n` +
       `const k = randomNormal(${shape}, { seed: ${seed + 1} });\n` +
       `const { trace } = attention(q, k, k, { relate: ${made}, ${causal}trace: true });\n` +
-      `const terms = trace.relate.slice(${model.head}, ${model.head + 1});  // [1, ${model.tokens}, ${model.tokens}]\n`,
+      `const [added, masked] = [trace.relate, trace.masked].map((of) => of.slice(${model.head}, ${model.head + 1}).data);\n` +
+      "// Nothing is added to a masked score.\n" +
+      `const terms = tensor(added.map((term, n) => (masked[n] ? 0 : term)), [${model.tokens}, ${model.tokens}]);\n`,
   };
 }

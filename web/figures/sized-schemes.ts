@@ -1,6 +1,6 @@
 // Any scheme of the catalogue, made for a figure of some size: widths and heads by that size, seeded numbers in place
 // of what a model would have learned.
-import { attention, outlines, PosencError, randomNormal, tensor, type AnyScheme } from "../src/core.js";
+import { attention, fromJSON, outlines, PosencError, randomNormal, tensor, type AnyScheme } from "../src/core.js";
 import type { Values } from "./figure.js";
 import { book } from "./format.js";
 import { literal, schemeOptions } from "./scheme-fields.js";
@@ -113,6 +113,22 @@ export function seesBackOnly(scheme: AnyScheme, heads: number, width: number): b
   } catch (error) {
     return error instanceof PosencError && error.code === "unsupported" && error.argument === "causal";
   }
+}
+
+const ahead = new Map<string, boolean>();
+
+/** The same of a scheme of the catalogue, whatever the figure's size. */
+export function causalOnly(descriptor: Descriptor): boolean {
+  const { slot, name } = descriptor;
+  let only = ahead.get(name);
+  if (only === undefined) {
+    const size = { heads: 1, width: 2, tokens: 1 };
+    only =
+      slot === "relate" &&
+      seesBackOnly(fromJSON({ slot, name, ...optionsFor(descriptor, {}, size, []) }), size.heads, size.width);
+    ahead.set(name, only);
+  }
+  return only;
 }
 
 /**

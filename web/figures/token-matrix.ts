@@ -74,7 +74,7 @@ export function tokenLayout(
   const label = Math.min(widest, longestColumnLabel);
   const top = turn === 0 ? 24 : turn === -50 ? 0.77 * label + 18 : label + 12;
   // Slanted words reach beyond the last column.
-  if (turn === -50) side = Math.min(side, (room - left - Math.max(0, 0.64 * label - 0.5 * side)) / across);
+  if (turn === -50) side = Math.min(side, (room - left - Math.max(0, 0.64 * label + 4 - 0.5 * side)) / across);
   side = Math.min(side, (most - top) / down);
   return { side, left, top, turn, width: left + side * across, height: top + side * down };
 }

@@ -244,6 +244,54 @@ describe("reading", () => {
   );
 });
 
+describe("two schemes", () => {
+  // Each once in either place; under CoPE both are causal.
+  it.each([
+    ["alibi", "sinusoidal"],
+    ["sinusoidal", "rope"],
+    ["none", "cope"],
+    ["deberta", "none"],
+  ])("have their files and their program: %s beside %s", (scheme, compare) => {
+    const given = { sentence, scheme, compare, heads: 2, headWidth: 6, head: 2, window: 4, causal: false, seed: 3 };
+    const state = figureState("attention", given);
+    const { data, shape } = attention.array!(state);
+    expect(shape).toEqual([2, 2, 6, 6]);
+    const { javascript } = attention.code!(state);
+    const body = javascript.replace(/^import (\{.*?\}) from "posenc";/, "const $1 = posenc;");
+    const made = new Function("posenc", `${body}\nreturn [weights, compared];`)(posenc) as posenc.Tensor[];
+    expect(made.flatMap((weights) => [...weights.data])).toEqual([...data]);
+    const causal = scheme === "cope" || compare === "cope";
+    expect(javascript.match(/causal: true/g) ?? []).toHaveLength(causal ? 2 : 0);
+
+    const { header, rows, cell } = attention.table(state);
+    expect(header).toEqual(["scheme", "query", ...sentence.split(" ")]);
+    expect(rows).toBe(12);
+    const names = [scheme, compare].map((name) => posenc.schemes.find((s) => s.name === name)?.title ?? "no position");
+    for (let r = 0; r < rows; r++) {
+      expect([cell(r, 0), cell(r, 1)]).toEqual([names[Math.floor(r / 6)], sentence.split(" ")[r % 6]]);
+      for (let c = 0; c < 6; c++) {
+        const weight = data[(Math.floor(r / 6) * 2 + 1) * 36 + (r % 6) * 6 + c];
+        const shown = cell(r, c + 2) as number;
+        expect(Number.isNaN(shown) ? 0 : shown).toBe(weight);
+      }
+    }
+  });
+
+  it("need no causal mask of the reader's where one of them is CoPE", () => {
+    const places = (values: Record<string, unknown>): unknown =>
+      attention.fields(figureState("attention", { sentence, ...values }).values).find(({ name }) => name === "causal")!
+        .place;
+    expect([places({ scheme: "cope" }), places({ compare: "cope" }), places({})]).toEqual(["none", "none", "row"]);
+  });
+
+  it("tell a weight of nearly nought from none", () => {
+    const steep = posenc.alibi({ heads: 2, slopes: [9, 9] });
+    const state = figureState("attention", { sentence, compare: "none", query: 5, key: 0 }, steep);
+    expect((state.model as { sides: { weights: Float32Array }[] }).sides[0]!.weights[30]).toBeGreaterThan(0);
+    expect(attention.readout(state)[0]!.value).toMatch(/^<\u20090\.001 \| 0\.\d{3}$/);
+  });
+});
+
 describe("a scheme given as data", () => {
   const { alibi, kerple, rope, shaw, sinusoidal, toeplitz } = posenc;
   const table = posenc.randomNormal([3, 7, 6], { seed: 8 });
@@ -388,8 +436,10 @@ describe("long texts", () => {
       trace: true,
     });
     const shown = attention.array!(state);
-    expect(shown.shape).toEqual([6, 300, 300]);
-    expect(Buffer.compare(Buffer.from(shown.data.buffer), Buffer.from(whole.weights!.data.buffer))).toBe(0);
+    // What it is compared with follows.
+    expect(shown.shape).toEqual([2, 6, 300, 300]);
+    const first = Buffer.from(shown.data.buffer, 0, shown.data.byteLength / 2);
+    expect(Buffer.compare(first, Buffer.from(whole.weights!.data.buffer))).toBe(0);
     // Masked cells are told from cells that weigh nothing.
     const table = attention.table(state);
     const masked = whole.trace!.masked;
@@ -399,7 +449,7 @@ describe("long texts", () => {
       [299, 299],
       [299, 100],
     ] as const) {
-      expect(Number.isNaN(table.cell(i, j + 1) as number)).toBe(Boolean(masked.at(1, i, j)));
+      expect(Number.isNaN(table.cell(i, j + 2) as number)).toBe(Boolean(masked.at(1, i, j)));
     }
     // A cell taken apart has the terms of the whole.
     const at = stateOf(attention, { ...state.values, query: 250, key: 240 }, state.model);

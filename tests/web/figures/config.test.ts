@@ -266,6 +266,15 @@ describe("what it takes", () => {
       const run = new Function(...names, `${body}\nreturn [...wavelength];`) as (...given: unknown[]) => number[];
       expect(run(posenc.frequencies, configPart.fromConfig)).toEqual([...config.array!(state).data]);
     }
+    // Of lines over the distance: a bias's numbers, the rows of a table.
+    for (const state of [stateOf(bloom), stateOf(t5)]) {
+      const body = config.code!(state).javascript.replace(/import \{ (.*) \} from .*;/g, "");
+      const run = new Function("bias", "relativeIndex", "fromConfig", `${body}\nreturn [...lines.data];`) as (
+        ...given: unknown[]
+      ) => number[];
+      const made = run(posenc.bias, posenc.relativeIndex, configPart.fromConfig);
+      expect(made).toEqual([...config.array!(state).data]);
+    }
     expect(config.code!(figureState("config", {})).numpy).toContain("turns = 8192 * omega / (2 * np.pi)");
     expect(config.code!(stateOf(gemma3)).numpy).toContain("omega = 1000000 ** (-np.arange(0, 16, 2) / 16) / 8");
     expect(config.code!(stateOf(t5)).numpy).toBeUndefined();

@@ -96,7 +96,9 @@ describe("dimensions", () => {
     // More than there is room for are thinned, the chosen one among them.
     const many = figureState("grid", { view: "dimensions", dim: 512, rows: 2, columns: 2, dimension: 77 });
     const words = textsOf(record(grid, many)).map((text) => text.words);
-    expect(words.length).toBeLessThanOrEqual(64);
+    // And the three numbers of the colours.
+    expect(words.slice(0, 3)).toEqual(["\u22121", "0", "1"]);
+    expect(words.length - 3).toBeLessThanOrEqual(64);
     expect(words).toContain("77");
   });
 });

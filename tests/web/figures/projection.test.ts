@@ -119,7 +119,7 @@ describe("a table from a file", () => {
     const { data } = await projection.files!.read(file);
     const state = figureState("projection", { positions: 10, position: 2 }, data);
     expect(projection.title(state)).toBe(
-      "Principal components of 10 positions: sinusoidal (64 dimensions) and line.npy (3 dimensions)",
+      "Principal components of 10 positions: sinusoidal and line.npy",
     );
     const read = Object.fromEntries(projection.readout(state).map(({ label, value }) => [label, value]));
     // Steps of (3, 4): a straight line along one component, position 2 of 0 to 9 is 2.5 steps before the middle.

@@ -146,6 +146,14 @@ describe("all views", () => {
     expect([...runCode(relate.code!(rows).javascript, "rows").data]).toEqual([...relate.array!(rows).data]);
     const terms = figureState("relate", { view: "terms", tokens: 8, dim: 12, "token-seed": 4 });
     expect([...runCode(relate.code!(terms).javascript, "terms").data]).toEqual([...relate.array!(terms).data]);
+    const masked = figureState("relate", { view: "terms", tokens: 5, clip: 1, causal: true, "token-seed": 4 });
+    expect([...runCode(relate.code!(masked).javascript, "terms").data]).toEqual([...relate.array!(masked).data]);
+    const counted = figureState("relate", { scheme: "cope", view: "terms", tokens: 6, "max-position": 3 });
+    expect([...runCode(relate.code!(counted).javascript, "terms").data]).toEqual([...relate.array!(counted).data]);
+    expect(relate.caption(counted)).toContain("later ones are masked");
+    // A box that could change nothing is not shown.
+    const causal = relate.fields(counted.values).find(({ name }) => name === "causal");
+    expect(causal).toMatchObject({ place: "none" });
   });
 
   it("render without a document, and say what is wrong", () => {
