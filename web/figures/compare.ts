@@ -388,9 +388,9 @@ function drawTable(surface: Surface, { model, row, column }: Drawn): void {
 
   // The cross-hair: the row's band and the law's column.
   const at = rows[row] as number;
-  surface.rect(0, at - rowHeight / 2, surface.width, rowHeight, { fill: "faint", alpha: 0.55 });
+  surface.rect(0, at - rowHeight / 2, surface.width, rowHeight, { fill: "blank", stroke: "faint" });
   if (model.laws.length > 0) {
-    surface.rect(laws + column * lawWidth, top, lawWidth, end - top, { fill: "faint", alpha: 0.4 });
+    surface.rect(laws + column * lawWidth, top, lawWidth, end - top, { fill: "blank", stroke: "faint" });
   }
   model.laws.forEach((law, k) => {
     const own = k === column;

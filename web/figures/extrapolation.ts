@@ -463,7 +463,7 @@ function drawLanes(surface: Surface, { model, column }: Drawn): void {
   const x = (position: number): number => left + (plot * (position + 0.5)) / length;
   const edge = left + (plot * Math.min(trained, length)) / length;
   const head = tops[0]! - 30;
-  if (length > trained) surface.rect(edge, head, left + plot - edge, foot - head, { fill: "faint", alpha: 0.3 });
+  if (length > trained) surface.rect(edge, head, left + plot - edge, foot - head, { fill: "blank" });
   const box = (k: number): Box => ({ x: left, y: tops[k] as number, width: plot, height: body });
   const [signed, free] = [
     { kind: "signed", extent: 1 },
@@ -673,7 +673,7 @@ function drawRules(surface: Surface, { model, row, column }: Drawn): void {
   const x = (position: number): number => panel.x + (panel.width * (position + 0.5)) / length;
   const edge = panel.x + (panel.width * Math.min(trained, length)) / length;
   if (length > trained) {
-    surface.rect(edge, panel.y, panel.x + panel.width - edge, panel.height, { fill: "faint", alpha: 0.3 });
+    surface.rect(edge, panel.y, panel.x + panel.width - edge, panel.height, { fill: "blank" });
   }
   drawLine(surface, panel, (n) => x(n * step), kernel.after.data, kernel.before.data, undefined);
   surface.path([edge, panel.y, edge, panel.y + panel.height], { stroke: "accent" });

@@ -643,7 +643,7 @@ function drawSequence(surface: Surface, { model, column }: Drawn): void {
   const cell = plot / tokens;
   const x = (token: number): number => left + (token + 0.5) * cell;
   const y = (value: number): number => foot - ((foot - top) * value) / most;
-  surface.rect(left + first * cell, top, (last - first) * cell, foot - top, { fill: "faint", alpha: 0.35 });
+  surface.rect(left + first * cell, top, (last - first) * cell, foot - top, { fill: "blank" });
   surface.text(left + ((first + last) / 2) * cell, top - 12, "image", { align: "middle", size: labelSize });
   if (first * cell > 30)
     surface.text(left + (first / 2) * cell, top - 12, "text", { align: "middle", size: labelSize });
