@@ -349,6 +349,60 @@ describe.each(byName)("posenc-%s", (name, figure) => {
     expect(opened.faults).toEqual([]);
   });
 
+  it("reads under a pointer what the core has there, and stays where it is clicked or touched", async () => {
+    const touch = (type, ...touchPoints) => opened.session.send("Input.dispatchTouchEvent", { type, touchPoints });
+    const { mouse } = opened.page;
+    const views = viewsOf(figure);
+    const [first] = views;
+    for (const view of views) {
+      const start = await alone(view);
+      const { row, column } = figure.cells?.(figureState(name, start)) ?? {};
+      if (!row && !column) continue;
+      const now = () => inPage(async (element) => {
+        await element.drawn;
+        return { ...element.value };
+      });
+      const cursor = (values) => [row, column].flatMap((axis) => (axis ? [values[axis.name]] : []));
+      const where = JSON.stringify(view);
+      const placeAt = ([u, v]) => inPage((element, [right, down]) => {
+        const drawing = globalThis.__figures.part(element, "drawing");
+        drawing.scrollIntoView({ block: "center" });
+        const { x, y, width, height } = drawing.getBoundingClientRect();
+        return [x + right * width, y + down * height];
+      }, [u, v]);
+      // Somewhere the drawing has a cell that is not the cursor's.
+      let place;
+      for (const share of [[0.2, 0.3], [0.3, 0.2], [0.15, 0.6], [0.6, 0.35], [0.4, 0.8], [0.25, 0.45]]) {
+        await mouse.move(...(await placeAt(share)));
+        const passed = await now();
+        expect(await said(), `${where} under the pointer`).toEqual(wordsOf(figure, passed));
+        if (String(cursor(passed)) === String(cursor(start))) continue;
+        place = share;
+        break;
+      }
+      expect(place, `${where}: no cell under any of the places`).toBeDefined();
+      // All views hear of clicks and fingers as the first does.
+      if (view !== first) continue;
+      const passed = await now();
+      await mouse.move(2, 2);
+      expect(cursor(await now()), `${where}, the pointer gone`).toEqual(cursor(start));
+      await mouse.click(...(await placeAt(place)));
+      expect(cursor(await now()), `${where}, clicked`).toEqual(cursor(passed));
+      await mouse.move(2, 2);
+      const clicked = await now();
+      expect(cursor(clicked), `${where}, clicked, the pointer gone`).toEqual(cursor(passed));
+      expect(await said(), `${where}, clicked`).toEqual(wordsOf(figure, clicked));
+      await alone(view);
+      const [x, y] = await placeAt(place);
+      await touch("touchStart", { x, y });
+      await touch("touchEnd");
+      const touched = await now();
+      expect(cursor(touched), `${where}, touched`).toEqual(cursor(passed));
+      expect(await said(), `${where}, touched`).toEqual(wordsOf(figure, touched));
+    }
+    expect(opened.faults).toEqual([]);
+  });
+
   it("goes through its tabs by the keyboard", async () => {
     const views = viewsOf(figure);
     if (views.length < 2) return;
@@ -483,64 +537,154 @@ describe.each(byName)("posenc-%s", (name, figure) => {
   });
 });
 
+// Settings whose programs are not those of the views.
+const kOtherPrograms = {
+  embed: [
+    { layout: "half", order: "cos-sin", base: 500.5, start: 100 },
+    { scheme: "sinusoidal2d", cells: "7 7" },
+  ],
+  addition: [{ scale: "sqrt", alpha: 0.3, seed: 5, deviation: 0.02, layout: "half" }],
+  spectrum: [
+    { "scaling-type": "ntk", "scaling-factor": 3, base: 500.5 },
+    { "scaling-type": "llama3", "scaling-factor": 8, context: 8192 },
+    { "scaling-type": "linear", view: "number", position: 77 },
+  ],
+  shift: [
+    { view: "matrix", base: 0.5, layout: "half", offset: -3.5 },
+    { view: "matrix", scheme: "rope", dim: 6 },
+  ],
+  similarity: [{ metric: "euclidean", base: 100, dim: 6 }],
+  decay: [
+    { law: "base^-t", base: 3.5 },
+    { law: "t^alpha", alpha: 0.7, near: 40 },
+  ],
+  expansion: [
+    { h: "general", base: 10.5, layout: "half", order: "cos-sin", dim: 6 },
+    { h: "paired", padIndex: 1 },
+  ],
+  rotate: [
+    { scheme: "xpos", dim: 4 },
+    { view: "scores", q: "1 2 3 4 5 6 7 8", layout: "half", "rotary-dim": 4 },
+    { view: "layouts", mix: "both", layout: "half" },
+  ],
+  bias: [
+    { view: "profiles", heads: 12, causal: true },
+    { scheme: "t5", causal: true, head: 2 },
+  ],
+};
 
-it("the programs beside the figures run, and make the numbers of their files", () => {
-  const folder = join(kRoot, "build/programs");
-  mkdirSync(folder, { recursive: true });
-  const jobs = figures.flatMap((figure) =>
-    viewsOf(figure).flatMap((view) => {
-      const state = figureState(figure.name, view);
-      const program = figure.code?.(state)?.javascript;
-      if (program === undefined) return [];
-      const file = `${[figure.name, ...Object.values(view)].join("-")}.mjs`;
-      const made = [...program.matchAll(/^const (\w+|\{[^}]*\}|\[[^\]]*\])\s*=/gm)].flatMap(([, names]) =>
-        [...names.replace(/\w+:/g, "").matchAll(/\w+/g)].map(([name]) => name),
-      );
-      writeFileSync(join(folder, file), `${program}\nexport { ${made.join(", ")} };\n`);
-      return [{ file, array: figure.array?.(state) }];
+// The programs of the figures, with what their files hold: of every view, and of the settings above.
+function programs() {
+  return figures.flatMap((figure) =>
+    [...viewsOf(figure), ...(kOtherPrograms[figure.name] ?? [])].flatMap((given, k) => {
+      const state = figureState(figure.name, given);
+      const code = figure.code?.(state);
+      if (code === undefined) return [];
+      return [{ name: figure.name, file: `${figure.name}-${k}`, given, code, array: figure.array?.(state) }];
     }),
   );
-  // As a reader would run them: by Node, with the package.
-  const main = `
-    const flat = (v) => {
-      if (v?.data !== undefined && v?.shape) return [...v.data];
-      if (ArrayBuffer.isView(v)) return [...v];
-      return Array.isArray(v) ? v.flatMap((one) => (typeof one === "object" ? flat(one) : one)) : [];
-    };
-    const written = (v) => (Number.isFinite(v) ? v : String(v));
-    const out = {};
-    for (const file of ${JSON.stringify(jobs.map(({ file }) => file))}) {
-      try {
-        const made = await import("./" + file);
-        const lists = Object.values(made).map(flat).filter((list) => typeof list[0] === "number");
-        out[file] = lists.map((list) => list.map(written));
-      } catch (error) {
-        out[file] = String(error);
-      }
+}
+
+// True where these lists are the array, whole or piece by piece along its first axis; `same` compares two numbers.
+function makesArray(made, array, same) {
+  const equal = (list, from, length) =>
+    list.length === length && list.every((value, k) => same(value, array.data[from + k]));
+  if (made.some((list) => equal(list, 0, array.data.length))) return true;
+  const part = array.data.length / array.shape[0];
+  const piecesOf = (list, total) => Array.from({ length: total }, (_, k) => list.slice(k * part, (k + 1) * part));
+  const all = made.flatMap((list) => (list.length % part > 0 ? [] : piecesOf(list, list.length / part)));
+  const parts = Array.from({ length: array.shape[0] }, (_, k) => all.some((list) => equal(list, k * part, part)));
+  return parts.every(Boolean);
+}
+
+describe("the programs beside the figures", () => {
+  const folder = join(kRoot, "build/programs");
+  const jobs = programs();
+  beforeAll(() => mkdirSync(folder, { recursive: true }));
+
+  it("run in JavaScript, and make the numbers of the files", () => {
+    for (const { file, code } of jobs) {
+      const made = [...code.javascript.matchAll(/^const (\w+|\{[^}]*\}|\[[^\]]*\])\s*=/gm)].flatMap(([, names]) =>
+        [...names.replace(/\w+:/g, "").matchAll(/\w+/g)].map(([name]) => name),
+      );
+      writeFileSync(join(folder, `${file}.mjs`), `${code.javascript}\nexport { ${made.join(", ")} };\n`);
     }
-    console.log(JSON.stringify(out));`;
-  writeFileSync(join(folder, "all.mjs"), main);
-  const ran = spawnSync(process.execPath, [join(folder, "all.mjs")], { encoding: "utf8", maxBuffer: 1 << 28 });
-  expect(ran.stderr).toBe("");
-  const results = JSON.parse(ran.stdout);
-  const wrong = jobs.flatMap(({ file, array }) => {
-    const made = results[file];
-    if (typeof made === "string") return [`${file}: ${made}`];
-    if (!array) return [];
-    const as32 = array.data instanceof Float32Array;
-    const round = (value) => (Number.isFinite(value) ? (as32 ? Math.fround(value) : value) : String(value));
-    const same = (list, from, length) =>
-      list.length === length && list.every((value, k) => round(value) === round(array.data[from + k]));
-    const whole = made.some((list) => same(list, 0, array.data.length));
-    const part = array.data.length / array.shape[0];
-    const piecesOf = (list, total) => Array.from({ length: total }, (_, k) => list.slice(k * part, (k + 1) * part));
-    const pieces = (list) => (list.length % part > 0 ? [] : piecesOf(list, list.length / part));
-    const all = made.flatMap(pieces);
-    const parts = Array.from({ length: array.shape[0] }, (_, k) => all.some((list) => same(list, k * part, part)));
-    return whole || parts.every(Boolean) ? [] : [`${file}: makes other numbers than the array's, ${array.shape}`];
+    // As a reader would run them: by Node, with the package.
+    const main = `
+      const flat = (v) => {
+        if (v?.data !== undefined && v?.shape) return [...v.data];
+        if (ArrayBuffer.isView(v)) return [...v];
+        return Array.isArray(v) ? v.flatMap((one) => (typeof one === "object" ? flat(one) : one)) : [];
+      };
+      const written = (v) => (Number.isFinite(v) ? v : String(v));
+      const out = {};
+      for (const file of ${JSON.stringify(jobs.map(({ file }) => file))}) {
+        try {
+          const made = await import("./" + file + ".mjs");
+          const lists = Object.values(made).map(flat).filter((list) => typeof list[0] === "number");
+          out[file] = lists.map((list) => list.map(written));
+        } catch (error) {
+          out[file] = String(error);
+        }
+      }
+      console.log(JSON.stringify(out));`;
+    writeFileSync(join(folder, "all.mjs"), main);
+    const ran = spawnSync(process.execPath, [join(folder, "all.mjs")], { encoding: "utf8", maxBuffer: 1 << 28 });
+    expect(ran.stderr).toBe("");
+    const results = JSON.parse(ran.stdout);
+    const wrong = jobs.flatMap(({ name, file, given, array }) => {
+      const made = results[file];
+      const where = `${name} ${JSON.stringify(given)}`;
+      if (typeof made === "string") return [`${where}: ${made}`];
+      if (!array) return [];
+      const as32 = array.data instanceof Float32Array;
+      const round = (value) => (Number.isFinite(value) ? (as32 ? Math.fround(value) : value) : String(value));
+      const same = (one, other) => round(one) === round(other);
+      if (makesArray(made, array, same)) return [];
+      return [`${where}: makes other numbers than the array's, ${array.shape}`];
+    });
+    expect(jobs.length).toBeGreaterThan(figures.length);
+    expect(wrong).toEqual([]);
   });
-  expect(jobs.length).toBeGreaterThan(figures.length / 2);
-  expect(wrong).toEqual([]);
+
+  const python = ["python3", "/usr/bin/python3"].find((one) => spawnSync(one, ["-c", "import numpy"]).status === 0);
+  it.skipIf(python === undefined)("run in NumPy, and make those numbers to its rounding", () => {
+    // The long range takes a minute there.
+    const written = jobs.filter(({ code, given }) => code.numpy !== undefined && given.view !== "long");
+    const main = [
+      "import json, sys, warnings",
+      "import numpy as np",
+      'warnings.simplefilter("ignore")',
+      "out = {}",
+      "for file, text in json.load(sys.stdin).items():",
+      "    made = {}",
+      "    try:",
+      "        exec(text, made)",
+      "        arrays = {k: np.asarray(v) for k, v in made.items() if isinstance(v, (np.ndarray, list))}",
+      '        kinds = {k: v for k, v in arrays.items() if v.dtype.kind in "fiub"}',
+      "        out[file] = [[repr(float(x)) for x in v.ravel()] for v in kinds.values()]",
+      "    except Exception as error:",
+      "        out[file] = repr(error)",
+      "print(json.dumps(out))",
+    ].join("\n");
+    const input = JSON.stringify(Object.fromEntries(written.map(({ file, code }) => [file, code.numpy])));
+    const ran = spawnSync(python, ["-c", main], { input, encoding: "utf8", maxBuffer: 1 << 28 });
+    expect(ran.stderr).toBe("");
+    const results = JSON.parse(ran.stdout);
+    const number = (text) => Number(text.replace("inf", "Infinity"));
+    const wrong = written.flatMap(({ name, file, given, array }) => {
+      const where = `${name} ${JSON.stringify(given)}`;
+      const made = results[file];
+      if (typeof made === "string") return [`${where}: ${made}`];
+      if (!array) return [];
+      const near = array.data instanceof Float32Array ? 2e-6 : name === "decay" ? 1e-6 : 1e-9;
+      const same = (one, other) => one === other || Math.abs(one - other) <= near * Math.max(1, Math.abs(other));
+      if (makesArray(made.map((list) => list.map(number)), array, same)) return [];
+      return [`${where}: makes other numbers than the array's, ${array.shape}`];
+    });
+    expect(written.length).toBeGreaterThan(20);
+    expect(wrong).toEqual([]);
+  });
 });
 
 describe.each([["light"], ["dark"]])("a page of all figures in %s", (colorScheme) => {

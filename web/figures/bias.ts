@@ -472,18 +472,29 @@ function codeOf(model: Model, view: string): Code {
       : "";
   const names = ["bias", ...(grid ? ["grid"] : []), scheme].join(", ");
   const javascript = `import { ${names} } from "posenc";\n\nconst b = ${call}\n${masked}`;
-  const numpy = numpyOf(model);
+  const numpy = numpyOf(model, view);
   return numpy === undefined ? { javascript } : { javascript, numpy };
 }
 
 // Straight lines by their slopes, where both sides of the query are known to be.
-function numpyOf({ slopes, positions, causal, shifts, profiles, offsets, heads }: Model): string | undefined {
+function numpyOf(model: Model, view: string): string | undefined {
+  const { slopes, positions, causal, shifts, profiles, offsets, heads } = model;
   if (!slopes || !shifts) return undefined;
   const mirrored = (h: number): boolean => {
     const at = (offset: number): number => profiles[h * offsets + positions - 1 + offset] as number;
     return Array.from({ length: positions }, (_, k) => at(k) === at(-k)).every(Boolean);
   };
   if (!causal && !Array.from({ length: heads }, (_, h) => mirrored(h)).every(Boolean)) return undefined;
+  if (view === "profiles") {
+    return [
+      "import numpy as np",
+      "",
+      `slopes = np.array([${slopes.map(String).join(", ")}])`,
+      `offset = np.arange(${offsets}) - ${positions - 1}  # key - query`,
+      "b = -slopes[:, None] * np.abs(offset)",
+      "",
+    ].join("\n");
+  }
   return [
     "import numpy as np",
     "",

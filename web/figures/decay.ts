@@ -15,7 +15,7 @@ interface Law {
   value: string;
   name: string;
   law: FrequencyLaw;
-  /** theta of t in NumPy; none for samples. */
+  /** theta of t in NumPy; none for samples and for laws that midpoints do not do justice to. */
   numpy?: string;
 }
 
@@ -48,7 +48,8 @@ type Drawn = State<Model>;
 function exponential(base: number): Law {
   const name = `${tickText(base)}\u207b\u1d57`;
   const float = Number.isInteger(base) ? `${base}.0` : String(base);
-  return { value: `${base}^-t`, name, law: { law: "exponential", base }, numpy: `${float} ** -t` };
+  const numpy = base >= 2 && base <= 1e6 ? { numpy: `${float} ** -t` } : {};
+  return { value: `${base}^-t`, name, law: { law: "exponential", base }, ...numpy };
 }
 
 const known: readonly Law[] = [
@@ -69,6 +70,7 @@ const fineOffsets = 40;
 // On a log scale the largest size from each offset on is drawn, as far as this many times the largest offset.
 const lookAhead = 3;
 const leastShown = 1e-5;
+const mostMidpoints = 1_000_000;
 
 export const decay = defineFigure<Model>({
   name: "decay",
@@ -232,7 +234,8 @@ function ownLaw(values: Values, data: unknown): Law | undefined {
   if (values.law === "t^alpha") {
     const alpha = Number(values.alpha);
     const name = `t^${tickText(alpha)}`;
-    return { value: `t^${alpha}`, name, law: { law: "power", alpha }, numpy: `t ** ${alpha}` };
+    const plain = alpha >= 0.1 && alpha <= 8;
+    return { value: `t^${alpha}`, name, law: { law: "power", alpha }, ...(plain ? { numpy: `t ** ${alpha}` } : {}) };
   }
   return undefined;
 }
@@ -349,9 +352,9 @@ function codeOf(model: Model, long: boolean): Code {
     `${samples}const law = ${made};\nconst offsets = ${listed};\n` +
     "const integral = oscillatoryIntegral(law, offsets);\n" +
     `const sum = riemannSum(law, offsets, { dim: ${dim} });  // g(k) / (d/2)\n`;
-  if (numpy === undefined) return { javascript };
-  // The fastest cosine of the long range needs this many midpoints for four digits.
-  const points = long ? 1_000_000 : 100_000;
+  if (numpy === undefined || reach > mostMidpoints / 10) return { javascript };
+  // The fastest cosine of the long range needs this many midpoints for six digits.
+  const points = long ? mostMidpoints : 100_000;
   return {
     javascript,
     numpy: [

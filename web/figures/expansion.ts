@@ -570,7 +570,8 @@ function codeOf(model: Model, values: Values): Code {
 
 // The numbers of H are written out, where they are not too many.
 function numpyOf({ chosen, positions, dim, kind, h }: Model, values: Values): string | undefined {
-  const usual = (values.spacing ?? "paper") === "paper" && Number(values.scale ?? 1) === 1 && !chosen.given;
+  const usual = (values.spacing ?? "paper") === "paper" && Number(values.scale ?? 1) === 1 && !chosen.given &&
+    values.padIndex === undefined;
   if (!usual || kind === "own" || h.length > 1024) return undefined;
   const half = values.layout === "half";
   const first = half ? `np.arange(${dim / 2})` : `np.arange(0, ${dim}, 2)`;
@@ -585,7 +586,7 @@ function numpyOf({ chosen, positions, dim, kind, h }: Model, values: Values): st
     "",
     made[kind] ?? `H = np.diag(${list})`,
     `m = np.arange(${positions})`,
-    `omega = ${Number(values.base ?? 10000)}.0 ** (-np.arange(0, ${dim}, 2) / ${dim})`,
+    `omega = ${Number(values.base ?? 10000)} ** (-np.arange(0, ${dim}, 2) / ${dim})`,
     `first = ${first}`,
     `${sineFirst ? "sine, cosine" : "cosine, sine"} = first, first + ${half ? dim / 2 : 1}`,
     `p = np.empty((${positions}, ${dim}))`,

@@ -208,11 +208,12 @@ export const rotate = defineFigure<Model>({
   caption: ({ view, model }) => {
     if (view === "layouts" && model.mixUp) return mixUpWords(model.mixUp);
     if (view === "pairs") {
+      const told = model.wavelengths.length > 0 ? "Under a circle stands how many positions a turn takes, and below it" : "";
       return (
         "Every pair of columns is a hand that its position turns, the query\u2019s by m and the key\u2019s by n. Move " +
         "both by one and the angle between them stays, pair by pair: so does the score. " +
-        `${model.wavelengths.length > 0 ? "Under a circle stands how many positions a turn takes, and below it " : "Below stands "}` +
-        "what the pair adds to the score."
+        "A pointer that goes across turns both so. " +
+        `${told || "Under a circle stands"} what the pair adds to the score.`
       );
     }
     return (
@@ -581,6 +582,14 @@ function dialsOf(model: Model, width: number): Dials {
 function drawPairs(surface: Surface, { model, row, column }: Drawn): void {
   const { shown, perRow, side, foot } = dialsOf(model, surface.width);
   drawHandsLegend(surface, row, column);
+  // Across the drawing both are moved, as far apart as they are.
+  const offset = row - column;
+  const [low, high] = [Math.max(0, offset), model.positions - 1 + Math.min(0, offset)];
+  const { width, height } = surface;
+  surface.region({ x: 0, y: legendHeight, width, height: height - legendHeight }, (u) => {
+    const m = low + Math.round(u * (high - low));
+    return { row: m, column: m - offset };
+  });
   const indent = (surface.width - perRow * side) / 2;
   const radius = side / 2 - (side >= 100 ? 14 : 7);
   const words = shown.map((p) => dialWords(model, p, row, column));
@@ -858,12 +867,13 @@ function codeOf(values: Values, model: Model, view: string): Code {
       ? `const [q, k] = [${list(model.q)}, ${list(model.k)}];\n`
       : `const [q, k] = randomNormal([2, ${dim}], { seed: ${seed} }).tolist();\n`) +
     `const everywhere = (vector) => Array(${positions}).fill(vector);\n`;
+  const numpy = view === "layouts" ? undefined : numpyOf(values, model);
   if (view === "pairs") {
     const javascript =
       `${begin("rotate")}const scheme = ${made};\n` +
-      `const queries = rotate(everywhere(q), scheme);  // [${positions}, ${dim}]\n` +
-      "const keys = rotate(everywhere(k), scheme);\n";
-    return { javascript };
+      `const queries = rotate(everywhere(q), scheme, { side: "query" });  // [${positions}, ${dim}]\n` +
+      'const keys = rotate(everywhere(k), scheme, { side: "key" });\n';
+    return numpy === undefined ? { javascript } : { javascript, numpy };
   }
   if (view === "layouts" && mixUp) {
     const javascript =
@@ -876,7 +886,36 @@ function codeOf(values: Values, model: Model, view: string): Code {
     `${begin("attention")}` +
     `const { trace } = attention(everywhere(q), everywhere(k), everywhere(k), { rotate: ${made}, trace: true });\n` +
     `const scores = trace.content;  // [${positions}, ${positions}], q at m and k at n\n`;
-  return { javascript };
+  if (numpy === undefined) return { javascript };
+  return { javascript, numpy: `${numpy}scores = queries @ keys.T / np.sqrt(${dim})\n` };
+}
+
+// Queries and keys in NumPy, of plain rotary encoding and vectors that can be read.
+function numpyOf(values: Values, { chosen, q, k, pairs, dim, positions }: Model): string | undefined {
+  const plain = chosen.name === "rope" && !chosen.given && (values["scaling.type"] ?? "none") === "none";
+  if (!plain || dim > 64) return undefined;
+  const half = layoutOf(chosen.scheme) === "half";
+  const total = pairs.length;
+  const list = (vector: ArrayLike<number>): string => `np.array([${Array.from(vector).join(", ")}], float)`;
+  return [
+    "import numpy as np",
+    "",
+    `q = ${list(q)}`,
+    `k = ${list(k)}`,
+    `omega = ${Number(values.base ?? 10000)} ** (-np.arange(${total}) / ${total})`,
+    half ? `first = np.arange(${total})` : `first = np.arange(0, ${2 * total}, 2)`,
+    `second = first + ${half ? total : 1}`,
+    `angle = np.arange(${positions})[:, None] * omega`,
+    "",
+    "def turned(x):",
+    "    out = np.tile(x, (len(angle), 1))",
+    "    out[:, first] = x[first] * np.cos(angle) - x[second] * np.sin(angle)",
+    "    out[:, second] = x[first] * np.sin(angle) + x[second] * np.cos(angle)",
+    "    return out",
+    "",
+    "queries, keys = turned(q), turned(k)",
+    "",
+  ].join("\n");
 }
 
 // turnQuery and turnKey, as mixUpOf() mixes them.

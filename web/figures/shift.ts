@@ -459,7 +459,7 @@ function numpyOf({ chosen, k, dim, pairs }: Model, values: Values): string | und
   return [
     "import numpy as np",
     "",
-    `omega = ${Number(values.base ?? 10000)}.0 ** (-np.arange(0, ${dim}, 2) / ${dim})`,
+    `omega = ${Number(values.base ?? 10000)} ** (-np.arange(0, ${dim}, 2) / ${dim})`,
     half ? `i = np.arange(${pairs.length})` : `i = np.arange(0, ${dim}, 2)`,
     `j = i + ${half ? pairs.length : 1}`,
     `cos, sin = np.cos(omega * ${k}), np.sin(omega * ${k})`,

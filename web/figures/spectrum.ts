@@ -439,7 +439,7 @@ function codeOf({ model, values, view, row }: Drawn): Code {
       ? schemeText(beforeScheme)
       : schemeCode(chosen.scheme.slot, chosen.name, values, scaled));
   const before = plain === undefined ? "" : `const before = spectrum(${plain}, { context: ${context} }).wavelength;\n`;
-  const numpy = lawOf(model, values);
+  const numpy = lawOf(model, values, "before = 2 * np.pi / omega");
   return {
     javascript:
       `import { ${chosen.name}, spectrum } from "posenc";\n\n${made}` +
@@ -450,17 +450,17 @@ function codeOf({ model, values, view, row }: Drawn): Code {
   };
 }
 
-// The frequencies in NumPy: the paper's law, and the rules that are one line or a few.
-function lawOf({ chosen, pairs, rule }: Model, values: Values): string | undefined {
+// The frequencies in NumPy: the paper's law, and the rules that are one line or a few; `before` stands before a rule.
+function lawOf({ chosen, pairs, rule }: Model, values: Values, before?: string): string | undefined {
   const usual = chosen.name === "rope" || (chosen.name === "sinusoidal" && (values.spacing ?? "paper") === "paper");
   const even = Number(values.dim) % 2 === 0;
   if (chosen.given || !usual || !even) return undefined;
   const base = Number(values.base ?? 10000);
   const factor = Number(values["scaling.factor"]);
-  const stretched =
-    rule === "ntk" && pairs > 1 ? `${base} * ${factor} ** (${2 * pairs} / ${2 * pairs - 2})` : `${base}.0`;
-  const lines = ["import numpy as np", "", `omega = (${stretched}) ** (-np.arange(${pairs}) / ${pairs})`];
-  if (rule === "linear") lines.push(`omega = omega / ${factor}`);
+  const law = (of: string): string => `omega = ${of} ** (-np.arange(${pairs}) / ${pairs})`;
+  const lines = ["import numpy as np", "", law(String(base)), ...(rule !== undefined && before ? [before] : [])];
+  if (rule === "ntk" && pairs > 1) lines.push(law(`(${base} * ${factor} ** (${2 * pairs} / ${2 * pairs - 2}))`));
+  else if (rule === "linear") lines.push(`omega = omega / ${factor}`);
   else if (rule === "llama3") {
     const [low, high] = [values["scaling.lowFreqFactor"], values["scaling.highFreqFactor"]];
     lines.push(
