@@ -645,6 +645,10 @@ function drawPairs(surface: Surface, { model, row, column }: Drawn): void {
   }
   if (!narrow) surface.text(0, top - 22, "tokens a turn", { size: 11 });
   drawBandNames(surface, chosen, narrow ? 0 : left + 60, top - 22);
+  // Where no name fits beside its line, the kind of the dots is told above them.
+  if (narrow && several && !chosen.scaled) {
+    surface.text(0, top - 22, names[row] as string, { ink: "accent", bold: true, size: 11 });
+  }
 
   for (const { tokens } of lengths) {
     surface.path([left, y(tokens), left + plot, y(tokens)], { stroke: "ink", dash: [4, 3], alpha: 0.6 });
