@@ -283,7 +283,7 @@ describe("attention over 2,048 tokens", () => {
     expect(program.shape).toEqual([2, 2048, 2048]);
     // A weight too small for its digits is not written as none.
     const small = program.weight > 0 && program.weight < 0.0005;
-    const weight = small ? "< 0.001" : program.weight.toFixed(3);
+    const weight = small ? "<\u20090.001" : program.weight.toFixed(3);
     expect(said).toContain(`${words[1500]} \u2192 ${words[3]} ${weight}`);
     expect(said).toContain(`entropy ${program.entropy.toFixed(2)} nats`);
   });
