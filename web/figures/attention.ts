@@ -18,7 +18,7 @@ import {
   type EmbedScheme,
 } from "../src/core.js";
 import { outlineOf } from "../src/outline.js";
-import { Background } from "./background.js";
+import { inSteps } from "./background.js";
 import type { ColourScale } from "./colour.js";
 import { cutWord } from "./cut-word.js";
 import {
@@ -240,29 +240,13 @@ export const attention = defineFigure<Model>({
     ];
   },
 
-  compute: (values, data) => {
-    const steps = modelOf(values, givenScheme(data, anySlot));
-    for (;;) {
-      const step = steps.next();
-      if (step.done) return step.value;
-    }
-  },
-
-  later: {
-    background: Background,
-    task: (values, data) => {
-      const tokens = [values.sentence, values.context].map((text) => tokensOf(String(text ?? ""), mostTokens).length);
-      if (Math.max(...tokens) <= atOnce) return undefined;
-      const steps = modelOf(values, givenScheme(data, anySlot));
-      return async (task) => {
-        for (;;) {
-          const step = steps.next();
-          if (step.done) return step.value;
-          await task.step(step.value.done, step.value.total);
-        }
-      };
+  ...inSteps(
+    (values, data) => modelOf(values, givenScheme(data, anySlot)),
+    (values) => {
+      const texts = [values.sentence, values.context];
+      return texts.some((text) => tokensOf(String(text ?? ""), mostTokens).length > atOnce);
     },
-  },
+  ),
 
   lens: Lens,
 

@@ -1,6 +1,6 @@
 // A computation that would hold a page up, in slices: how far it is, and a button that cancels it.
 import { make } from "./controls.js";
-import type { Task } from "./figure.js";
+import type { Figure, Task, Values } from "./figure.js";
 import { turnOfPage } from "./idle.js";
 
 // Between two turns of the page; a frame has sixteen milliseconds.
@@ -118,4 +118,37 @@ export class Background {
         (error: unknown) => end({ error }),
       );
   }
+}
+
+/** How far a model is, between two steps of its making. */
+export interface Step {
+  done: number;
+  total: number;
+}
+
+/** A figure's compute() and later() of a model that is made in steps; `long` where a page would wait for it. */
+export function inSteps<Model>(
+  steps: (values: Values, data: unknown) => Generator<Step, Model>,
+  long: (values: Values, data: unknown) => boolean,
+): Pick<Figure<Model>, "compute" | "later"> {
+  return {
+    compute: (values, data) => {
+      const making = steps(values, data);
+      let step = making.next();
+      while (!step.done) step = making.next();
+      return step.value;
+    },
+    later: {
+      background: Background,
+      task: (values, data) =>
+        long(values, data)
+          ? async (task) => {
+              const making = steps(values, data);
+              let step = making.next();
+              for (; !step.done; step = making.next()) await task.step(step.value.done, step.value.total);
+              return step.value;
+            }
+          : undefined,
+    },
+  };
 }

@@ -2,6 +2,7 @@
 // where on.
 import { arange, frequencies, outlines, type EmbedScheme, type RotateScheme } from "../src/core.js";
 import { precision as precisionOf, type Arithmetic, type PrecisionRecipe } from "../src/analysis/index.js";
+import { inSteps } from "./background.js";
 import { drawChart, drawPlate } from "./chart.js";
 import {
   choice,
@@ -76,6 +77,10 @@ const recipes: readonly { value: PrecisionRecipe; label: string }[] = [
   { value: "positions", label: "the position only" },
 ];
 
+// Wider schemes take longer than a page should wait.
+const isWide = ({ dim }: Values, data: unknown): boolean =>
+  Number((givenScheme(data, ["embed", "rotate"]) as { dim?: unknown } | undefined)?.dim ?? dim) > 96;
+
 export const precision = defineFigure<Model>({
   name: "precision",
   attributes: {
@@ -137,7 +142,7 @@ export const precision = defineFigure<Model>({
     ];
   },
 
-  compute: (values, data) => {
+  ...inSteps(function* (values, data) {
     const waves = values.view === "waves";
     const given = givenScheme(data, ["embed", "rotate"]);
     const slot = given?.slot ?? slotOf(String(values.scheme));
@@ -152,14 +157,17 @@ export const precision = defineFigure<Model>({
     const wavelengths = frequencies(scheme).wavelength;
     const pairs = wavelengths.length;
     let exact = new Float64Array();
-    const lines = arithmetics.map((arithmetic): Line => {
+    const lines: Line[] = [];
+    for (const arithmetic of arithmetics) {
+      yield { done: lines.length, total: arithmetics.length };
       const options = { arithmetic, recipe, tolerance };
       const report = precisionOf(scheme, positions, options);
       exact = report.exact.data as Float64Array<ArrayBuffer>;
       const error = report.error.data;
       const worst = report.worst.data as Float64Array;
+      yield { done: lines.length + 0.5, total: arithmetics.length };
       const first = waves ? undefined : firstBeyond(scheme, options, pairs, report.first);
-      return {
+      lines.push({
         arithmetic,
         worst,
         pairs: Int32Array.from(worst, (most, t) => {
@@ -168,11 +176,11 @@ export const precision = defineFigure<Model>({
         }),
         values: report.values.data as Float64Array,
         first,
-      };
-    });
+      });
+    }
     const pair = Math.min(pairs - 1, Number(values.pair ?? 0));
     return { chosen, recipe, tolerance, positions, lines, exact, pairs, pair, wavelengths };
-  },
+  }, isWide),
 
   cells: ({ model, view }) => ({
     row: { name: "format", count: arithmetics.length, start: 1, from: 1 },

@@ -1,5 +1,7 @@
 // <posenc-similarity>: every position compared with every other one, and what that says of their distance alone.
 import { offsetProfile, similarity as similarityOf, toeplitzGap, type OffsetProfile } from "../src/analysis/index.js";
+import { tensor, type Tensor } from "../src/core.js";
+import { inSteps, type Step } from "./background.js";
 import type { ColourScale } from "./colour.js";
 import { choice, cursorField, defineFigure, type Code, type Figure, type State } from "./figure.js";
 import { book, count, lowered, short } from "./format.js";
@@ -65,11 +67,15 @@ export const similarity: Figure = defineFigure<Model>({
     cursorField("n", "The position of the cursor's column."),
   ],
 
-  compute: (values, data) => {
-    const metric = String(values.metric) as Metric;
-    const sides = tablesOf(values, data).map((table) => sideOf(table, metric));
-    return { metric, sides, rows: Math.max(...sides.map(({ rows }) => rows)) };
-  },
+  ...inSteps(
+    function* (values, data) {
+      const metric = String(values.metric) as Metric;
+      const sides: Side[] = [];
+      for (const table of tablesOf(values, data)) sides.push(yield* sideOf(table, metric));
+      return { metric, sides, rows: Math.max(...sides.map(({ rows }) => rows)) };
+    },
+    (values, data) => tablesOf(values, data).some(({ table }) => table.size * (table.shape[0] ?? 0) > muchWork),
+  ),
 
   files: tableFiles(() => similarity),
 
@@ -141,8 +147,33 @@ export const similarity: Figure = defineFigure<Model>({
 
 const word: Readonly<Record<Metric, string>> = { dot: "dot product", cosine: "cosine", euclidean: "distance" };
 
-function sideOf(table: PositionTable, metric: Metric): Side {
-  const matrix = similarityOf(table.table, { metric, dtype: "float64" });
+// Products of numbers: more are made block by block, and each block in a few milliseconds.
+const muchWork = 2 ** 28;
+const blockWork = 2 ** 24;
+
+// The same numbers as of all rows at once. Two blocks of rows are compared as one table, which holds their pairs.
+function* similarities({ table }: PositionTable, metric: Metric): Generator<Step, Tensor> {
+  const [rows = 0, columns = 0] = table.shape;
+  const options = { metric, dtype: "float64" } as const;
+  if (table.size * rows <= muchWork) return similarityOf(table, options);
+  const size = Math.max(8, Math.floor(Math.sqrt(blockWork / columns) / 2));
+  const values = new Float64Array(rows * rows);
+  const all = Array.from({ length: rows }, (_, row) => row);
+  for (let low = 0; low < rows; low += size) {
+    for (let high = low; high < rows; high += size) {
+      const places = [...new Set([low, high])].flatMap((start) => all.slice(start, start + size));
+      const { data } = similarityOf(places.map((row) => table.row(row)), options);
+      places.forEach((row, i) => {
+        places.forEach((column, j) => (values[row * rows + column] = data[i * places.length + j] as number));
+      });
+      yield { done: low * (2 * rows - low), total: rows * rows };
+    }
+  }
+  return tensor(values, [rows, rows], "float64");
+}
+
+function* sideOf(table: PositionTable, metric: Metric): Generator<Step, Side> {
+  const matrix = yield* similarities(table, metric);
   const values = matrix.data as Float64Array;
   const profile = offsetProfile(matrix);
   const gap = toeplitzGap(matrix).data[0] as number;

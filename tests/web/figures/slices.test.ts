@@ -1,0 +1,48 @@
+// Models that take long are made in slices, between which the page has its turn: the same numbers as at once.
+import { isDeepStrictEqual } from "node:util";
+import { beforeAll, expect, it } from "vitest";
+import { completeValues, type Figure } from "../../../web/figures/figure.js";
+import { figures } from "../../../web/figures/index.js";
+import { similarity } from "../../../web/src/analysis/index.js";
+import { encode, ready, sinusoidal } from "../../../web/src/core.js";
+
+beforeAll(() => ready());
+
+const figureOf = (name: string): Figure => figures.find((figure) => figure.name === name)!;
+
+// Just beyond what is made at once, and the least number of slices.
+const heavy = [
+  ["similarity", { positions: 256, dim: 4100, metric: "euclidean" }, 40],
+  ["precision", { dim: 98 }, 8],
+] as const;
+
+it.each(heavy)("%s makes a heavy model in slices, and what it shows first at once", async (name, given, least) => {
+  const { later, compute, ...figure } = figureOf(name);
+  const plain = completeValues({ later, compute, ...figure } as Figure, () => undefined);
+  expect(later!.task(plain, undefined)).toBeUndefined();
+  const values = completeValues(figureOf(name), (field) => (given as Record<string, unknown>)[field]);
+  const told: [number, number][] = [];
+  const step = (done: number, total: number): Promise<void> => Promise.resolve(void told.push([done, total]));
+  const model = await later!.task(values, undefined)!({ signal: new AbortController().signal, step });
+  // Of arrays so long a difference would take longer to write than to find.
+  expect(isDeepStrictEqual(model, compute(values, undefined))).toBe(true);
+  expect(told.length).toBeGreaterThanOrEqual(least);
+  told.forEach(([done, total], i) => {
+    expect(done).toBeLessThanOrEqual(total);
+    expect(done).toBeGreaterThanOrEqual(told[i - 1]?.[0] ?? 0);
+  });
+  // What is thrown between two slices, as when a reader cancels, ends it there.
+  let slices = 0;
+  const cancel = (): Promise<void> => (++slices === 2 ? Promise.reject(new Error("cancelled")) : Promise.resolve());
+  const cancelled = later!.task(values, undefined)!({ signal: new AbortController().signal, step: cancel });
+  await expect(cancelled).rejects.toThrow("cancelled");
+  expect(slices).toBe(2);
+});
+
+it.each(["dot", "cosine", "euclidean"] as const)("similarity's slices are the matrix made at once (%s)", (metric) => {
+  const figure = figureOf("similarity");
+  const values = completeValues(figure, (name) => ({ positions: 256, dim: 4100, metric })[name]);
+  const { sides } = figure.compute(values, undefined) as { sides: { values: Float64Array }[] };
+  const whole = similarity(encode(sinusoidal({ dim: 4100 }), 256), { metric, dtype: "float64" });
+  expect(Buffer.compare(Buffer.from(sides[0]!.values.buffer), Buffer.from(whole.data.buffer))).toBe(0);
+});
