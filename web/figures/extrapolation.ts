@@ -20,6 +20,7 @@ import {
   type LearnedOptions,
   type RotateScheme,
 } from "../src/core.js";
+import { inSteps, type Step } from "./background.js";
 import type { ColourScale } from "./colour.js";
 import {
   choice,
@@ -145,7 +146,7 @@ export const extrapolation = defineFigure<Model>({
     ];
   },
 
-  compute: (values, data) => modelOf(values, data),
+  ...inSteps(modelOf, ({ trained, factor, dim }) => Number(trained) * Number(factor) * Number(dim) > muchWork),
 
   cells: ({ view, model }) => {
     if (view === "schemes") {
@@ -284,7 +285,10 @@ function scalingOf(type: string, params: readonly Param[], trained: number, fact
   return scaling;
 }
 
-function modelOf(values: Values, data: unknown): Model {
+// Angles of a rule: more take longer than a page should wait.
+const muchWork = 2 ** 22;
+
+function* modelOf(values: Values, data: unknown): Generator<Step, Model> {
   const trained = Number(values.trained);
   const factor = Number(values.factor);
   const given = givenScheme(data, ["rotate"]);
@@ -313,6 +317,7 @@ function modelOf(values: Values, data: unknown): Model {
   for (const { value, params } of ruleTypes()) {
     const wanted = !given && value === values.scaling;
     if (!all && !wanted) continue;
+    yield { done: rules.length, total: all ? ruleTypes().length : 1 };
     try {
       rules.push(ruleAt(value, params));
     } catch (error) {

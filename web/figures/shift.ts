@@ -2,6 +2,7 @@
 // matrix moves all positions, and the whole of it.
 import { shiftError, shiftMatrix } from "../src/analysis/index.js";
 import { arange, encode, frequencies, rotate, tensor, type RotateScheme } from "../src/core.js";
+import { inSteps } from "./background.js";
 import { drawChart } from "./chart.js";
 import {
   choice,
@@ -49,6 +50,10 @@ type Drawn = State<Model>;
 const mostPositions = 4096;
 const lastBit = 2 ** -52;
 const traceSteps = 96;
+
+// A matrix so wide takes longer than a page should wait.
+const isWide = (values: Values, data: unknown): boolean =>
+  Number((data as { dim?: unknown } | undefined)?.dim ?? values.dim) > 512;
 
 export const shift = defineFigure<Model>({
   name: "shift",
@@ -103,7 +108,7 @@ export const shift = defineFigure<Model>({
     ];
   },
 
-  compute: (values, data) => {
+  ...inSteps(function* (values, data) {
     const chosen = chosenTurning(values, data);
     const { scheme } = chosen;
     const k = Number(values.offset);
@@ -111,9 +116,11 @@ export const shift = defineFigure<Model>({
     requireWithin("offset", k, positions);
     const length = Math.max(1, positions, positions + k);
     const matrix = shiftMatrix(scheme, k, { length });
+    yield { done: 1, total: 4 };
     const [dim = 0] = matrix.shape;
     const pairs = pairsOf(scheme, dim);
     const errors = shiftError(scheme, k, positions, { length }).data as Float64Array;
+    yield { done: 3, total: 4 };
     const rows = rowsAt(scheme, arange(0, positions).data as Float64Array, dim, length);
     const [a, b] = pairs[0] as readonly [number, number];
     return {
@@ -132,7 +139,7 @@ export const shift = defineFigure<Model>({
       reach: Math.sqrt((rows[a] as number) ** 2 + (rows[b] as number) ** 2) || 1,
       length,
     };
-  },
+  }, isWide),
 
   cells: ({ view, model }) =>
     view === "matrix"

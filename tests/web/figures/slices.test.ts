@@ -13,7 +13,9 @@ const figureOf = (name: string): Figure => figures.find((figure) => figure.name 
 // Just beyond what is made at once, and the least number of slices.
 const heavy = [
   ["similarity", { positions: 256, dim: 4100, metric: "euclidean" }, 40],
+  ["shift", { dim: 514 }, 2],
   ["precision", { dim: 98 }, 8],
+  ["extrapolation", { view: "rules", trained: 8192, factor: 8, dim: 66 }, 5],
 ] as const;
 
 it.each(heavy)("%s makes a heavy model in slices, and what it shows first at once", async (name, given, least) => {
