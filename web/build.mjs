@@ -164,7 +164,7 @@ async function modules(options) {
 
 // ---------------------------------------------------------------- the worker's script
 
-/** The API as one script without any module's bytes: what a worker of posenc/worker runs. */
+/** The API as one script: what a worker of posenc/worker runs. Modules and the catalogue's prose come by message. */
 export async function threadText() {
   const esbuild = await import("esbuild");
   const { outputFiles } = await esbuild.build({
@@ -179,7 +179,7 @@ export async function threadText() {
     absWorkingDir: kRoot,
     logLevel: "silent",
     define: { POSENC_CLASSIC: "false", POSENC_VERSION: JSON.stringify(kVersion) },
-    plugins: [modulePlugin({ inlined: false, unpacker: true, fallback: "./fallback.js" })],
+    plugins: [modulePlugin({ inlined: false, unpacker: true, fallback: "./fallback.js", prose: false })],
   });
   return inLines(outputFiles[0].text);
 }
@@ -225,7 +225,7 @@ async function types(entries) {
 
 // posenc/external has no bytes inlined, and the classic script no script of a worker and all its figures at once; where
 // a bundle cannot be split (`fallback` given), the plain-JavaScript build stays a file beside it.
-function modulePlugin({ inlined = true, unpacker = inlined, fallback, threads = true, later = true } = {}) {
+function modulePlugin({ inlined = true, unpacker = inlined, fallback, threads = true, later = true, prose } = {}) {
   return {
     name: "posenc-modules",
     setup(build) {
@@ -233,6 +233,10 @@ function modulePlugin({ inlined = true, unpacker = inlined, fallback, threads = 
         contents: await withShortSheet(readFileSync(path, "utf8"), build.esbuild),
         loader: "ts",
       }));
+      for (const [file, name] of prose === false ? [["prose", "schemes"], ["sentences", "sentences"]] : [])
+        build.onLoad({ filter: new RegExp(`${file}\\.gen\\.ts$`) }, () => ({
+          contents: `export const ${name} = [];`,
+        }));
       if (!inlined)
         build.onLoad({ filter: unpacker ? /posenc(-\w+)?_bytes\.mjs$/ : /(posenc(-\w+)?|unpack)_bytes\.mjs$/ }, () => ({
           contents: "export const bytes = undefined;",
@@ -340,9 +344,11 @@ async function bundles(entries, { analyse = false } = {}) {
     ...(entries.includes("render") ? [`export { figures, renderSVG } from "./render.js";`] : []),
     ...["config", "files", "onnx"].filter((name) => entries.includes(name)).map((name) => `export * from "./${name}.js";`),
     // As posenc/worker, from the names alone: another list of exports would weigh as much as the code.
-    `import * as api from "./index.js"; import { serveIfWorker } from "./worker/serve.js"; serveIfWorker(api);`,
-    `import { configure, laterAll, terminate } from "./worker/later.js";`,
-    `export const worker = { ...api, ...laterAll(api, ${JSON.stringify(await computingNames())}), configure, terminate };`,
+    `import * as api from "./index.js"; import * as blocks from "./worker/functions.js";`,
+    `import { serveIfWorker } from "./worker/serve.js"; serveIfWorker({ ...api, ...blocks });`,
+    `import { configure, laterAll, terminate } from "./worker/later.js"; import { parts } from "./worker/parts.js";`,
+    `const promises = laterAll(api, ${JSON.stringify(await computingNames())}, parts);`,
+    `export const worker = { ...api, ...promises, configure, terminate };`,
   ];
   const classic = await esbuild.build({
     ...shared,

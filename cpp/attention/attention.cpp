@@ -217,7 +217,9 @@ class Run {
     const float* k = keys_of(b, kv_head);
     RotateCall rotation;
     rotation.side = Side::kKey;
-    rotation.head = static_cast<int>(keys_differ_by_head_ ? head : kv_head);
+    const std::size_t group = call_.heads / call_.kv_heads;
+    rotation.head = keys_differ_by_head_ ? scheme_head(call_, head)
+                                         : static_cast<int>(call_.first_head / group + kv_head);
     rotation.length = places_.length;
     for (std::size_t n = 0; n < blocks_; ++n) {
       Keys& block = keys_[n];
@@ -250,7 +252,7 @@ class Run {
   Status pack_queries(const float* q, std::size_t head, double origin, Group* groups, std::size_t count) {
     if (!call_.rotate.empty()) {
       RotateCall rotation;
-      rotation.head = static_cast<int>(head);
+      rotation.head = scheme_head(call_, head);
       rotation.length = places_.length;
       rotation.origin = origin;
       rotation.powers_apart = powers_apart_;
@@ -268,7 +270,7 @@ class Run {
 
   Tile tile_of(const Group& group, std::size_t head) const {
     Tile tile;
-    tile.head = static_cast<int>(head);
+    tile.head = scheme_head(call_, head);
     tile.queries = group.live;
     tile.first_query = group.first;
     tile.query_positions = group.positions;
@@ -327,7 +329,7 @@ class Run {
     float* key_state = key_states_.get();
     const Positions all_keys{places_.keys, call_.keys, axes_};
     for (const Relate* scheme : call_.relate) {
-      scheme->prepare_keys(static_cast<int>(head), keys_of(b, kv_head), call_.keys, d_, all_keys, key_state);
+      scheme->prepare_keys(scheme_head(call_, head), keys_of(b, kv_head), call_.keys, d_, all_keys, key_state);
       key_state += scheme->key_state_size(call_.keys);
     }
     const std::size_t row = (b * call_.heads + head) * call_.queries;
@@ -407,7 +409,7 @@ class Run {
 
     if (powers_apart_) {
       RotateCall rotation;
-      rotation.head = static_cast<int>(head);
+      rotation.head = scheme_head(call_, head);
       rotation.length = places_.length;
       rotation.origin = block.origin;
       const Rotate& scheme = *call_.rotate.back();
@@ -639,7 +641,7 @@ class Run {
       if (scheme->value_width() != 0) {
         // Apart, since the values may have been scaled.
         std::memset(relation_output_.get(), 0, channels_ * kQueries * sizeof(float));
-        scheme->finish(static_cast<int>(head), state, relation_output_.get());
+        scheme->finish(scheme_head(call_, head), state, relation_output_.get());
         for (std::size_t i = 0; i < dv_ * kQueries; ++i) group.o[i] += relation_output_[i] * value_scale_;
       }
       state += scheme->query_state_size();

@@ -28,6 +28,8 @@ struct PairMask {
 // What is computed of the operands: schemes, positions, and who sees whom. The same for every kind of number.
 struct AttentionOptions {
   std::size_t batch = 1, heads = 1, kv_heads = 1, queries = 0, keys = 0, width = 0, value_width = 0;
+  // These are `first_head` and those after it of `all_heads` heads, which schemes count; 0: there are no others.
+  std::size_t first_head = 0, all_heads = 0;
 
   std::span<const Rotate* const> rotate;  // composed left to right
   std::span<const Bias* const> bias;      // added
@@ -81,6 +83,9 @@ struct AttentionCallOf : AttentionOptions {
 
 using Trace = TraceOf<float>;
 using AttentionCall = AttentionCallOf<float>;
+
+// Head h of a call, as schemes count.
+inline int scheme_head(const AttentionOptions& call, std::size_t h) { return static_cast<int>(call.first_head + h); }
 
 // 1 / sqrt(d), the paper's scale; 1 where there are no channels.
 inline double default_scale(std::size_t width) {

@@ -17,6 +17,10 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr std::size_t kBlock = kKeyBlock;  // rows turned at once; xPos takes its powers about the middle of a block
+// Queries of a head whose gradients are summed apart and then added to the others', in order: so a caller who has them
+// worked out in pieces, a piece on each thread, adds up the same numbers.
+constexpr std::size_t kPiece = kGradientPiece;
+static_assert(kPiece <= kBlock);
 
 double real(std::size_t n) { return static_cast<double>(n); }
 bool finite(double x) { return x - x == 0; }
@@ -43,6 +47,23 @@ void add(double factor, const double* x, std::size_t n, double* y) {
   for (std::size_t c = 0; c < n; ++c) y[c] += factor * x[c];
 }
 
+void clear(std::vector<Gradients>& gradients) {
+  for (Gradients& scheme : gradients) {
+    for (Parameter& parameter : scheme.parameters) {
+      std::memset(parameter.gradient.data(), 0, parameter.gradient.size() * sizeof(double));
+    }
+  }
+}
+
+void add(const std::vector<Gradients>& from, std::vector<Gradients>& to) {
+  for (std::size_t n = 0; n < from.size(); ++n) {
+    for (std::size_t p = 0; p < from[n].parameters.size(); ++p) {
+      const std::vector<double>& x = from[n].parameters[p].gradient;
+      add(1, x.data(), x.size(), to[n].parameters[p].gradient.data());
+    }
+  }
+}
+
 bool all_finite(const double* x, std::size_t n) {
   bool all = true;
   for (std::size_t i = 0; x != nullptr && i < n; ++i) all = all && finite(x[i]);
@@ -54,7 +75,9 @@ class ByRow {
   // `back` and `gradients`: null forwards.
   ByRow(const AttentionCallOf<double>& call, const Operands& operands, const AttentionGradientCall* back,
         std::vector<Gradients>* gradients)
-      : call_(call), operands_(operands), back_(back), gradients_(gradients) {}
+      : call_(call), operands_(operands), back_(back), total_(gradients) {
+    if (gradients != nullptr) piece_ = *gradients;
+  }
 
   Status run() {
     if (!allocate()) {
@@ -74,7 +97,8 @@ class ByRow {
   const AttentionCallOf<double>& call_;
   const Operands operands_;
   const AttentionGradientCall* const back_;
-  std::vector<Gradients>* const gradients_;
+  std::vector<Gradients>* const total_;
+  std::vector<Gradients> piece_;
 
   const std::size_t d_ = call_.width, dv_ = call_.value_width, tq_ = call_.queries, tk_ = call_.keys;
   const std::size_t turns_ = call_.rotate.size(), group_ = call_.heads / call_.kv_heads;
@@ -84,7 +108,7 @@ class ByRow {
   Places places_;
 
   // Rotated rows, as each scheme of the list leaves them: (turns, T, d); of queries (turns, 1, d) where local.
-  Buffer<double> turned_q_, turned_k_, dq_, dk_, rows_, some_positions_, query_tile_;
+  Buffer<double> turned_q_, turned_k_, dq_, dk_, raw_dk_, dv_sum_, rows_, some_positions_, query_tile_;
   Buffer<std::uint8_t> flags_;
   double *content_ = nullptr, *r_ = nullptr, *bias_ = nullptr, *rate_ = nullptr, *p_ = nullptr;  // (Tk)
   double *dp_ = nullptr, *dcontent_ = nullptr;                                                   // (Tk)
@@ -92,7 +116,7 @@ class ByRow {
 
   // The row at hand.
   std::size_t b_ = 0, h_ = 0, kv_ = 0, i_ = 0, row_ = 0;  // row_: of the (B, H, Tq) rows
-  double sink_share_ = 0;
+  double sink_share_ = 0, dsink_ = 0;
   const double *k_ = nullptr, *v_ = nullptr;
 
   bool allocate() {
@@ -109,7 +133,10 @@ class ByRow {
     bool fits = turned_q_.allocate(q * real(turns_)) && turned_k_.allocate(k * real(turns_));
     fits = fits && rows_.allocate(7 * real(tk_)) && flags_.allocate(2 * real(tk_) + real(kBlock));
     fits = fits && some_positions_.allocate(real(kBlock) * axes_) && query_tile_.allocate(kLanes * axes_);
-    if (back_ != nullptr) fits = fits && dq_.allocate(q) && dk_.allocate(k);
+    if (back_ != nullptr) {
+      fits = fits && dq_.allocate(real(kPiece) * real(d_)) && dk_.allocate(k) && raw_dk_.allocate(k);
+      fits = fits && dv_sum_.allocate(real(tk_) * real(dv_));
+    }
     if (!fits || !places_.make(call_, axes_)) return false;
     double** const lines[] = {&content_, &r_, &bias_, &rate_, &p_, &dp_, &dcontent_};
     for (std::size_t n = 0; n < 7; ++n) *lines[n] = rows_.get() + n * tk_;
@@ -131,7 +158,8 @@ class ByRow {
   RotateCall turn_of(Side side, double origin) const {
     RotateCall turn;
     turn.side = side;
-    turn.head = static_cast<int>(side == Side::kQuery || keys_differ_by_head_ ? h_ : kv_);
+    turn.head = side == Side::kQuery || keys_differ_by_head_ ? scheme_head(call_, h_)
+                                                             : static_cast<int>(call_.first_head / group_ + kv_);
     turn.length = places_.length;
     turn.origin = origin;
     return turn;
@@ -162,13 +190,13 @@ class ByRow {
 
   // The same backwards: y as turn() left it, dy (rows, d) its gradient, which it works in; added to dx (rows, d).
   Status turn_back(RotateCall turn, std::size_t first, std::size_t rows, const double* y, std::size_t step, double* dy,
-                   double* dx) const {
+                   double* dx) {
     Positions positions = positions_of(turn.side, first, rows);
     turn.transposed = true;
     for (std::size_t n = turns_; n-- != 0;) {
       const Rotate& scheme = *call_.rotate[n];
       positions.axes = scheme.axes();
-      scheme.differentiate(turn, positions, d_, y + n * step, dy, (*gradients_)[n]);
+      scheme.differentiate(turn, positions, d_, y + n * step, dy, piece_[n]);
       if (Status status = scheme.apply(turn, positions, dy, d_, dy, d_); !status.ok()) return status;
     }
     add(1, dy, rows * d_, dx);
@@ -179,29 +207,25 @@ class ByRow {
     return tokens - first < kBlock ? tokens - first : kBlock;
   }
 
-  // All rows of a side, block after block: x (T, d) into the side's turned rows.
-  Status turn_all(Side side, const double* x) const {
-    const bool query = side == Side::kQuery;
-    const std::size_t tokens = query ? tq_ : tk_;
-    for (std::size_t first = 0; first < tokens; first += kBlock) {
-      const std::size_t rows = rows_from(first, tokens);
-      double* y = (query ? turned_q_ : turned_k_).get() + first * d_;
-      const RotateCall call = turn_of(side, query ? 0 : origin(first, rows));
-      if (Status status = turn(call, first, rows, x + first * d_, y, tokens * d_); !status.ok()) return status;
+  // All keys of a head, block after block: k (T, d) into its turned rows.
+  Status turn_keys() const {
+    if (turns_ == 0) return ok();
+    for (std::size_t first = 0; first < tk_; first += kBlock) {
+      const std::size_t rows = rows_from(first, tk_), at = first * d_;
+      const RotateCall call = turn_of(Side::kKey, origin(first, rows));
+      if (Status status = turn(call, first, rows, k_ + at, turned_k_.get() + at, tk_ * d_); !status.ok()) return status;
     }
     return ok();
   }
 
-  // The same backwards: the side's gradient, added to dx (T, d).
-  Status turn_all_back(Side side, double* dx) const {
-    const bool query = side == Side::kQuery;
-    const std::size_t tokens = query ? tq_ : tk_;
-    for (std::size_t first = 0; first < tokens; first += kBlock) {
-      const std::size_t rows = rows_from(first, tokens), at = first * d_;
-      const double* y = (query ? turned_q_ : turned_k_).get() + at;
-      double* dy = (query ? dq_ : dk_).get() + at;
-      const RotateCall call = turn_of(side, query ? 0 : origin(first, rows));
-      if (Status status = turn_back(call, first, rows, y, tokens * d_, dy, dx + at); !status.ok()) return status;
+  // The same backwards: the keys' gradient, added to dk (T, d).
+  Status turn_keys_back(double* dk) {
+    for (std::size_t first = 0; first < tk_; first += kBlock) {
+      const std::size_t rows = rows_from(first, tk_), at = first * d_;
+      const RotateCall call = turn_of(Side::kKey, origin(first, rows));
+      const double* turned = turns_ == 0 ? nullptr : turned_k_.get() + at;
+      Status status = turn_back(call, first, rows, turned, tk_ * d_, dk_.get() + at, dk + at);
+      if (!status.ok()) return status;
     }
     return ok();
   }
@@ -227,27 +251,58 @@ class ByRow {
 
   Status run_head(std::size_t b, std::size_t h) {
     b_ = b, h_ = h, kv_ = h / group_;
-    const std::size_t keys = (b * call_.kv_heads + kv_) * tk_, queries = (b * call_.heads + h) * tq_;
+    const std::size_t keys = (b * call_.kv_heads + kv_) * tk_;
     k_ = call_.k + keys * d_, v_ = call_.v + keys * dv_;
-    Status status = turn_all(Side::kKey, k_);
-    if (!local_ && status.ok()) status = turn_all(Side::kQuery, call_.q + queries * d_);
-    if (back_ != nullptr) {
-      std::memset(dk_.get(), 0, tk_ * d_ * sizeof(double));
-      std::memset(dq_.get(), 0, (local_ ? 1 : tq_) * d_ * sizeof(double));
+    Status status = turn_keys();
+    for (std::size_t first = 0; first < tq_ && status.ok(); first += kPiece) {
+      const std::size_t end = tq_ - first < kPiece ? tq_ : first + kPiece;
+      status = back_ == nullptr ? run_rows(first, end) : run_piece(first, end);
     }
-    for (i_ = 0; i_ < tq_ && status.ok(); ++i_) {
+    return status;
+  }
+
+  // Queries first .. end - 1 of the head.
+  Status run_rows(std::size_t first, std::size_t end) {
+    const std::size_t queries = (b_ * call_.heads + h_) * tq_;
+    Status status = ok();
+    if (!local_ && turns_ != 0) {
+      status = turn(turn_of(Side::kQuery, 0), first, end - first, call_.q + (queries + first) * d_,
+                    turned_q_.get() + first * d_, tq_ * d_);
+    }
+    for (i_ = first; i_ < end && status.ok(); ++i_) {
       row_ = queries + i_;
       bool any = false;
       status = forwards(any);
-      if (back_ != nullptr && any && status.ok()) status = backwards();
+      if (back_ != nullptr && any && status.ok()) status = backwards(first);
     }
-    if (back_ == nullptr) return status;
-    for (std::size_t n = 0; n < call_.relate.size(); ++n) {  // after an error too: nothing may stay behind
-      call_.relate[n]->settle(static_cast<int>(h), (*gradients_)[turns_ + call_.bias.size() + n]);
-    }
-    if (status.ok()) status = turn_all_back(Side::kKey, back_->dk + keys * d_);
-    if (!local_ && status.ok()) status = turn_all_back(Side::kQuery, back_->dq + queries * d_);
     return status;
+  }
+
+  // The same with their gradients, which are summed apart before they are added to what was there.
+  Status run_piece(std::size_t first, std::size_t end) {
+    const std::size_t queries = (b_ * call_.heads + h_) * tq_, keys = (b_ * call_.kv_heads + kv_) * tk_;
+    std::memset(dq_.get(), 0, (end - first) * d_ * sizeof(double));
+    std::memset(dk_.get(), 0, tk_ * d_ * sizeof(double));
+    std::memset(raw_dk_.get(), 0, tk_ * d_ * sizeof(double));
+    std::memset(dv_sum_.get(), 0, tk_ * dv_ * sizeof(double));
+    clear(piece_);
+    dsink_ = 0;
+    Status status = run_rows(first, end);
+    for (std::size_t n = 0; n < call_.relate.size(); ++n) {  // after an error too: nothing may stay behind
+      call_.relate[n]->settle(scheme_head(call_, h_), piece_[turns_ + call_.bias.size() + n]);
+    }
+    if (status.ok()) status = turn_keys_back(raw_dk_.get());
+    if (!local_ && status.ok()) {
+      const double* turned = turns_ == 0 ? nullptr : turned_q_.get() + first * d_;
+      status = turn_back(turn_of(Side::kQuery, 0), first, end - first, turned, tq_ * d_, dq_.get(),
+                         back_->dq + (queries + first) * d_);
+    }
+    if (!status.ok()) return status;
+    add(1, raw_dk_.get(), tk_ * d_, back_->dk + keys * d_);
+    add(1, dv_sum_.get(), tk_ * dv_, back_->dv + keys * dv_);
+    if (back_->dsinks != nullptr) back_->dsinks[h_] -= dsink_;
+    add(piece_, *total_);
+    return ok();
   }
 
   // ---------------------------------------------------------------- one query
@@ -280,7 +335,7 @@ class ByRow {
       query_tile_[static_cast<std::size_t>(n)] = places_.queries[static_cast<std::size_t>(n / kLanes) * tq_ + i_];
     }
     Tile tile;
-    tile.head = static_cast<int>(h_);
+    tile.head = scheme_head(call_, h_);
     tile.queries = 1, tile.keys = static_cast<int>(rows);
     tile.first_query = i_, tile.first_key = first;
     tile.query_positions = query_tile_.get();
@@ -293,11 +348,11 @@ class ByRow {
   }
 
   // Relate scheme n reads the row.
-  Status meet(std::size_t n, Meeting::Reading reading, double* output = nullptr) const {
+  Status meet(std::size_t n, Meeting::Reading reading, double* output = nullptr) {
     const Relate& scheme = *call_.relate[n];
     Meeting meeting;
     meeting.reading = reading;
-    meeting.head = static_cast<int>(h_);
+    meeting.head = scheme_head(call_, h_);
     meeting.keys = tk_, meeting.d = d_, meeting.value_width = dv_;
     meeting.scale = call_.scale;
     meeting.query_positions = positions_of(Side::kQuery, i_, 1).data, meeting.key_positions = places_.keys;
@@ -307,8 +362,8 @@ class ByRow {
     if (reading == Meeting::Reading::kScoresBack || reading == Meeting::Reading::kOutputBack) {
       meeting.weight_gradient = meeting.r = dp_, meeting.content_gradient = dcontent_;
       meeting.dq = back_->dq + row_ * d_;
-      meeting.dk = back_->dk + (b_ * call_.kv_heads + kv_) * tk_ * d_;
-      meeting.gradients = &(*gradients_)[turns_ + call_.bias.size() + n];
+      meeting.dk = raw_dk_.get();
+      meeting.gradients = &piece_[turns_ + call_.bias.size() + n];
     }
     if (scheme.meet(meeting)) return ok();
     return refuse(Code::kUnsupported, "attention", "relate", "schemes that say their terms in float64",
@@ -423,10 +478,11 @@ class ByRow {
     return ok();
   }
 
-  Status backwards() {
+  // Row i of those from first_row on.
+  Status backwards(std::size_t first_row) {
     // output: dp (Tk) and dv
     double* const d_out = const_cast<double*>(back_->d_out + row_ * dv_);  // meet() reads it
-    double* const dv = back_->dv + (b_ * call_.kv_heads + kv_) * tk_ * dv_;
+    double* const dv = dv_sum_.get();
     for (std::size_t j = 0; j < tk_; ++j) {
       dp_[j] = seen_[j] ? dot(d_out, v_ + j * dv_, dv_) : 0;
       if (seen_[j]) add(p_[j], d_out, dv_, dv + j * dv_);
@@ -437,11 +493,11 @@ class ByRow {
     // softmax: dp becomes the gradient of the scores
     const double mean = dot(p_, dp_, tk_);
     for (std::size_t j = 0; j < tk_; ++j) dp_[j] = seen_[j] ? p_[j] * (dp_[j] - mean) : 0;
-    if (back_->dsinks != nullptr) back_->dsinks[h_] -= sink_share_ * mean;
+    dsink_ += sink_share_ * mean;
     // biases
     double tile[kKeyBlock * kLanes];
     for (std::size_t n = 0; n < call_.bias.size(); ++n) {
-      Gradients& to = (*gradients_)[turns_ + n];
+      Gradients& to = piece_[turns_ + n];
       for (std::size_t first = 0; first < tk_ && !to.parameters.empty(); first += kBlock) {
         const std::size_t rows = rows_from(first, tk_);
         std::memset(tile, 0, sizeof tile);
@@ -456,7 +512,7 @@ class ByRow {
       if (Status status = meet(n, Meeting::Reading::kScoresBack); !status.ok()) return status;
     }
     // content
-    double* const dq = dq_.get() + (local_ ? 0 : i_) * d_;
+    double* const dq = dq_.get() + (local_ ? 0 : i_ - first_row) * d_;
     for (std::size_t first = 0; first < tk_; first += kBlock) {
       const std::size_t rows = rows_from(first, tk_);
       const double* q = nullptr;

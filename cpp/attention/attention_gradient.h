@@ -17,6 +17,11 @@ struct AttentionGradientCall : AttentionCallOf<double> {
   double* dsinks = nullptr;       // (H), where sinks are given
 };
 
+// Queries of a head whose gradients are summed before they are added to those of the queries before them. Part of the
+// definition of the results: those of calls with one head and so many queries each add up to the same bits, in order
+// of batch entries, heads and queries.
+inline constexpr std::size_t kGradientPiece = 64;
+
 // Fills dq, dk, dv, dsinks, and `parameters`, one entry a scheme: rotate, bias, relate, each in the call's order.
 // Masked pairs and rows that see nothing give zeros. Memory beside the arguments: O((Tq + Tk) d). Errors: those of
 // attention(); `unsupported` for a scheme that cannot; `out-of-range` where finite operands have gradients beyond float64.

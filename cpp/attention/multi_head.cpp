@@ -39,8 +39,8 @@ Status multi_head_attention(const MultiHeadCall& call) {
   AttentionCall inner = call.attention;
   const std::size_t batch = inner.batch, heads = inner.heads, kv_heads = inner.kv_heads;
   const std::size_t queries = inner.queries, keys = inner.keys, d = inner.width, dv = inner.value_width;
-  const bool crossed = call.context != nullptr;
-  if (!crossed && keys != queries) {
+  const bool crossed = call.context != nullptr, projects = call.attended == nullptr, joins = call.q == nullptr;
+  if (projects && !crossed && keys != queries) {
     return refuse(Code::kShapeMismatch, kSubject, "context", "given where keys are other tokens than x", "none");
   }
   const float* const context = crossed ? call.context : call.x;
@@ -73,35 +73,42 @@ Status multi_head_attention(const MultiHeadCall& call) {
   const std::size_t outward = product_scratch(queries, joined_width, call.out_width);
   Buffer<float> q, k, v, o, joined, scratch;
   const double tokens = real(batch) * real(queries), key_tokens = real(batch) * real(keys);
-  if (!q.allocate(tokens * real(heads * d)) || !k.allocate(key_tokens * real(kv_heads * d)) ||
-      !v.allocate(key_tokens * real(kv_heads * dv)) || !o.allocate(tokens * real(joined_width)) ||
-      !joined.allocate(real(queries) * real(joined_width)) ||
-      !scratch.allocate(real(inward < outward ? outward : inward))) {
+  bool fits = scratch.allocate(real(inward < outward ? outward : inward));
+  if (projects && joins) {
+    fits = fits && q.allocate(tokens * real(heads * d)) && k.allocate(key_tokens * real(kv_heads * d)) &&
+           v.allocate(key_tokens * real(kv_heads * dv)) && o.allocate(tokens * real(joined_width));
+  }
+  if (joins) fits = fits && joined.allocate(real(queries) * real(joined_width));
+  if (!fits) {
     return refuse(Code::kOutOfMemory, kSubject, "x", "small enough for the memory at hand",
                   to_text(real(queries)) + " tokens and " + to_text(real(keys)) + " keys");
   }
-  project(call.x, batch, queries, call.x_width, call.query, heads, d, scratch.get(), q.get());
-  project(context, batch, keys, context_width, call.key, kv_heads, d, scratch.get(), k.get());
-  project(context, batch, keys, context_width, call.value, kv_heads, dv, scratch.get(), v.get());
-  const Operand projected[] = {{"wq", q.get(), batch * queries * heads * d},
-                               {"wk", k.get(), batch * keys * kv_heads * d},
-                               {"wv", v.get(), batch * keys * kv_heads * dv}};
-  for (const Operand& operand : projected) {
-    if (!finite || scan_numbers(operand.data, operand.size).finite) continue;
-    const bool of_x = !crossed || operand.name[1] == 'q';
-    return refuse(Code::kOutOfRange, kSubject, operand.name,
-                  of_x ? "small enough for its products with x to stay within float32"
-                       : "small enough for its products with context to stay within float32",
-                  "one that overflows");
-  }
-  inner.q = q.get(), inner.k = k.get(), inner.v = v.get(), inner.out = o.get();
-  if (Status status = attention(inner); !status.ok()) {
-    if (status.argument == "q") status.argument = "wq";  // projected
-    if (status.subject == "attention") status.subject = kSubject;
-    return status;
+  if (projects) {
+    float* const to[] = {joins ? q.get() : call.q, joins ? k.get() : call.k, joins ? v.get() : call.v};
+    project(call.x, batch, queries, call.x_width, call.query, heads, d, scratch.get(), to[0]);
+    project(context, batch, keys, context_width, call.key, kv_heads, d, scratch.get(), to[1]);
+    project(context, batch, keys, context_width, call.value, kv_heads, dv, scratch.get(), to[2]);
+    const Operand projected[] = {{"wq", to[0], batch * queries * heads * d},
+                                 {"wk", to[1], batch * keys * kv_heads * d},
+                                 {"wv", to[2], batch * keys * kv_heads * dv}};
+    for (const Operand& operand : projected) {
+      if (!finite || scan_numbers(operand.data, operand.size).finite) continue;
+      const bool of_x = !crossed || operand.name[1] == 'q';
+      return refuse(Code::kOutOfRange, kSubject, operand.name,
+                    of_x ? "small enough for its products with x to stay within float32"
+                         : "small enough for its products with context to stay within float32",
+                    "one that overflows");
+    }
+    if (!joins) return ok();
+    inner.q = q.get(), inner.k = k.get(), inner.v = v.get(), inner.out = o.get();
+    if (Status status = attention(inner); !status.ok()) {
+      if (status.argument == "q") status.argument = "wq";  // projected
+      if (status.subject == "attention") status.subject = kSubject;
+      return status;
+    }
   }
 
-  const float* from = o.get();
+  const float* from = projects ? o.get() : call.attended;
   for (std::size_t b = 0; b < batch; ++b) {
     for (std::size_t h = 0; h < heads; ++h) {
       for (std::size_t i = 0; i < queries; ++i, from += dv) {

@@ -26,6 +26,13 @@ struct MultiHeadCall {
   Projection output;  // (H dv, out_width)
   float* out = nullptr;     // (B, Tq, out_width)
   AttentionCall attention;  // all of it but q, k, v and out
+  // The parts of the layer, for who has them worked out of some tokens each. Where q, k and v are given, they are the
+  // results, and the projections to them all that is done; where `attended` is, it is what attention gave, and the
+  // projection of it all that is done. Every number is the one of the whole.
+  float* q = nullptr;               // (B, H, Tq, d)
+  float* k = nullptr;               // (B, Hkv, Tk, d)
+  float* v = nullptr;               // (B, Hkv, Tk, dv)
+  const float* attended = nullptr;  // (B, H, Tq, dv)
 };
 
 // Memory beside the arguments: O(B (Tq + Tk) H d). A token that sees no key gets b^O.

@@ -62,8 +62,9 @@ Status check_scheme(const AttentionOptions& call, const Scheme& scheme, const ch
     return refuse(Code::kShapeMismatch, kSubject, slot, "a scheme for " + count_text(needed, noun) + ", as q has",
                   std::string(scheme.name()) + (scheme.name()[0] ? " for " : "one for ") + count_text(has, noun));
   };
-  if (scheme.heads() != 0 && static_cast<std::size_t>(scheme.heads()) != call.heads) {
-    return mismatch(static_cast<double>(call.heads), "head", scheme.heads());
+  const std::size_t heads = call.all_heads == 0 ? call.heads : call.all_heads;
+  if (scheme.heads() != 0 && static_cast<std::size_t>(scheme.heads()) != heads) {
+    return mismatch(static_cast<double>(heads), "head", scheme.heads());
   }
   if (scheme.width() != 0 && static_cast<std::size_t>(scheme.width()) != call.width) {
     return mismatch(static_cast<double>(call.width), "channel", scheme.width());

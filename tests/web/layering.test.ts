@@ -233,7 +233,6 @@ describe("TypeScript", () => {
         (path === "web/src/exact-part.ts" && target === "build/wasm/posenc-exact_bytes.mjs") ||
         // The text that a worker is made from.
         (path === "web/src/worker/threads.ts" && target === "build/worker/thread_text.mjs") ||
-        (path === "web/src/onnx-proto.ts" && target === "pbf") ||
         (entries.includes(path) && target.startsWith("web/figures/")),
     );
     allow(

@@ -166,12 +166,29 @@ export function attention(
   v: TensorLike,
   options?: AttentionOptions,
 ): AttentionResult<"float32" | "float64"> {
+  return attentionOf(q, k, v, options);
+}
+
+/** @internal Heads `first` and those after it of `all`, which schemes count. */
+export interface HeadsOf {
+  readonly first: number;
+  readonly all: number;
+}
+
+/** @internal attention() of some heads of a call. */
+export function attentionOf(
+  q: TensorLike,
+  k: TensorLike,
+  v: TensorLike,
+  options?: AttentionOptions,
+  part?: HeadsOf,
+): AttentionResult<"float32" | "float64"> {
   const given = readOptions(kSubject, options, [...kAttentionOptions, "dtype"]);
   const { dtype = "float32" } = given;
   if (dtype !== "float32" && dtype !== "float64") {
     refuse("unknown-choice", kSubject, "dtype", '"float32" or "float64"', dtype);
   }
-  const shapes = readOperands(kSubject, q, k, v, dtype);
+  const shapes = { ...readOperands(kSubject, q, k, v, dtype), part };
   const { leading, batch, heads, kvHeads, queries, keys, width, valueWidth } = shapes;
   const asked = readAsked(kSubject, given, shapes, dtype);
   const outShape = [...leading, queries, valueWidth];
@@ -235,6 +252,7 @@ export interface AttentionShapes {
   readonly keys: number;
   readonly width: number;
   readonly valueWidth: number;
+  readonly part?: HeadsOf | undefined;
 }
 
 /** The options of a call as they were read: what they put into its block, and what comes out beside `out`. */
@@ -310,6 +328,8 @@ export function readAsked(
         keys,
         width,
         value_width: valueWidth,
+        first_head: shapes.part?.first,
+        all_heads: shapes.part?.all,
         rotate: frame.schemes(rotate),
         bias: frame.schemes(bias),
         relate: frame.schemes(relate),

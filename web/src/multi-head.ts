@@ -55,6 +55,33 @@ const kOwnOptions = ["wq", "wk", "wv", "wo", "bq", "bk", "bv", "bo", "heads", "k
  * Errors: those of `attention()`; `shape-mismatch` where weights do not fit x, each other or the heads.
  */
 export function multiHeadAttention(x: TensorLike, options: MultiHeadAttentionOptions): AttentionResult {
+  const { given, tokens, context, contextWidth, query, key, value, joined, asked, ...call } = readCall(x, options);
+  const outSize = allowedSize(kSubject, "tokens x dOut", call.outShape);
+  const target = readOut(kSubject, given.out, outSize, "float32");
+  const embedded = embedAll(given, tokens, asked.places.query, asked.allowNonFinite);
+
+  const frame = new Frame(kSubject);
+  const out = frame.output(outSize * 4);
+  const fields: Record<string, FieldValue> = {
+    ...kWhole,
+    attention: frame.block("attention", asked.fields(frame)),
+    x: frame.input(embedded, "x", product(tokens.shape)),
+    context: context && frame.input(asFloat32(kSubject, "context", context.data), "context", product(context.shape)),
+    x_width: call.inWidth,
+    context_width: contextWidth,
+    out_width: joined.columns,
+    out,
+    ...projections(frame, [query, key, value, joined]),
+  };
+  frame.run("multi_head", fields);
+  return {
+    out: float32Tensor(frame.float32(out, outSize, target as Float32Array | undefined), call.outShape),
+    ...asked.results(frame),
+  };
+}
+
+/** @internal What multiHeadAttention() is called with. */
+export function readCall(x: TensorLike, options: MultiHeadAttentionOptions) {
   const given = readOptions(kSubject, options, [...kOwnOptions, ...kAttentionOptions]);
   const tokens = readTokens("x", x);
   const rank = tokens.shape.length;
@@ -83,30 +110,20 @@ export function multiHeadAttention(x: TensorLike, options: MultiHeadAttentionOpt
   const shapes = { leading, batch, heads, kvHeads, queries, keys, width: headWidth, valueWidth };
   const asked = readAsked(kSubject, given, shapes, "float32");
   const outShape = [...tokens.shape.slice(0, -1), joined.columns];
-  const outSize = allowedSize(kSubject, "tokens x dOut", outShape);
-  const target = readOut(kSubject, given.out, outSize, "float32");
-  const embedded = embedAll(given, tokens, asked.places.query, asked.allowNonFinite);
+  const projections = { query, key, value, joined };
+  return { ...shapes, ...projections, given, tokens, context, contextWidth, inWidth: width, asked, outShape };
+}
 
-  const frame = new Frame(kSubject);
-  const out = frame.output(outSize * 4);
-  const fields: Record<string, FieldValue> = {
-    attention: frame.block("attention", asked.fields(frame)),
-    x: frame.input(embedded, "x", product(tokens.shape)),
-    context: context && frame.input(asFloat32(kSubject, "context", context.data), "context", product(context.shape)),
-    x_width: width,
-    context_width: contextWidth,
-    out_width: joined.columns,
-    out,
-  };
-  for (const { side, rows, columns, weights, bias } of [query, key, value, joined]) {
+// The parts of the layer that are not asked for alone.
+const kWhole = { q: undefined, k: undefined, v: undefined, attended: undefined };
+
+function projections(frame: Frame, given: readonly ReadProjection[]): Record<string, FieldValue> {
+  const fields: Record<string, FieldValue> = {};
+  for (const { side, rows, columns, weights, bias } of given) {
     fields[`w${side}`] = frame.input(weights, `w${side}`, rows * columns);
     fields[`b${side}`] = frame.inputIf(bias, `b${side}`, columns);
   }
-  frame.run("multi_head", fields);
-  return {
-    out: float32Tensor(frame.float32(out, outSize, target as Float32Array | undefined), outShape),
-    ...asked.results(frame),
-  };
+  return fields;
 }
 
 function readTokens(name: "x" | "context", value: unknown): ReadArray {
@@ -186,4 +203,79 @@ function embedAll(given: Given, tokens: ReadArray, places: Positions, allowNonFi
     sum = served(kSubject, names, () => embed(sum, scheme, options));
   }
   return sum.data;
+}
+
+// ---------------------------------------------------------------- the layer's parts
+
+/** @internal x with the embed schemes of `given` added, at `places`. */
+export function embedTokens(x: Tensor, given: Given, places: Positions, allowNonFinite: boolean): Tensor {
+  return float32Tensor(embedAll(given, readTokens("x", x), places, allowNonFinite), x.shape);
+}
+
+/** @internal Queries, keys and values of some tokens, each [..., heads, T, width]. */
+export function projectTokens(x: Tensor, context: Tensor | undefined, given: Given): Record<"q" | "k" | "v", Tensor> {
+  const [tokens, others] = [readTokens("x", x), readTokens("context", context ?? x)];
+  const { heads, kvHeads } = given as Record<"heads" | "kvHeads", number>;
+  const [queries, xWidth] = x.shape.slice(-2) as [number, number];
+  const [keys, contextWidth] = others.shape.slice(-2) as [number, number];
+  const query = readProjection(given, "q", xWidth, heads);
+  const [key, value] = (["k", "v"] as const).map((side) => readProjection(given, side, contextWidth, kvHeads));
+  const [width, valueWidth] = [query.columns / heads, value!.columns / kvHeads];
+  const lead = x.shape.slice(0, -2);
+  const batch = product(lead);
+  const shapes = { leading: [...lead, heads], batch, heads, kvHeads, queries, keys, width, valueWidth };
+  const asked = readAsked(kSubject, { allowNonFinite: given.allowNonFinite }, shapes, "float32");
+  const frame = new Frame(kSubject);
+  const results = {
+    q: [...lead, heads, queries, width],
+    k: [...lead, kvHeads, keys, width],
+    v: [...lead, kvHeads, keys, valueWidth],
+  };
+  const places = Object.entries(results).map(([side, shape]) => [side, frame.output(product(shape) * 4)] as const);
+  frame.run("multi_head", {
+    ...Object.fromEntries(places),
+    attention: frame.block("attention", asked.fields(frame)),
+    x: frame.input(asFloat32(kSubject, "x", tokens.data), "x", x.size),
+    context: context && frame.input(asFloat32(kSubject, "context", others.data), "context", product(others.shape)),
+    x_width: xWidth,
+    context_width: contextWidth,
+    out_width: 0,
+    ...projections(frame, [query, key!, value!]),
+    wo: undefined,
+    bo: undefined,
+    out: undefined,
+    attended: undefined,
+  });
+  const taken = places.map(([side, place]) => {
+    const shape = results[side as "q"];
+    return [side, float32Tensor(frame.float32(place, product(shape)), shape)];
+  });
+  return Object.fromEntries(taken) as Record<"q" | "k" | "v", Tensor>;
+}
+
+/** @internal `attended`, [..., heads, T, dv], joined and projected: `out` is [..., T, dOut]. */
+export function joinHeads(attended: Tensor, given: Given): { readonly out: Tensor } {
+  const lead = attended.shape.slice(0, -3);
+  const [heads, queries, valueWidth] = attended.shape.slice(-3) as [number, number, number];
+  const joined = readProjection(given, "o", heads * valueWidth, 1);
+  const batch = product(lead);
+  const shapes = { leading: [...lead, heads], batch, heads, kvHeads: heads, queries, keys: 0, width: 0, valueWidth };
+  const asked = readAsked(kSubject, { allowNonFinite: given.allowNonFinite }, shapes, "float32");
+  const outShape = [...lead, queries, joined.columns];
+  const frame = new Frame(kSubject);
+  const out = frame.output(product(outShape) * 4);
+  frame.run("multi_head", {
+    ...kWhole,
+    attention: frame.block("attention", asked.fields(frame)),
+    x: undefined,
+    context: undefined,
+    x_width: 0,
+    context_width: 0,
+    out_width: joined.columns,
+    ...Object.fromEntries(["q", "k", "v"].flatMap((side) => [[`w${side}`, undefined], [`b${side}`, undefined]])),
+    ...projections(frame, [joined]),
+    out,
+    attended: frame.input(asFloat32(kSubject, "x", attended.data), "x", attended.size),
+  });
+  return { out: float32Tensor(frame.float32(out, product(outShape)), outShape) };
 }

@@ -125,6 +125,10 @@ Status run(multi_head_block& b) {
   call.value = projection(b.wv, b.bv);
   call.output = projection(b.wo, b.bo);
   call.out = at<float>(b.out);
+  call.q = at<float>(b.q);
+  call.k = at<float>(b.k);
+  call.v = at<float>(b.v);
+  call.attended = at<const float>(b.attended);
   return multi_head_attention(call);
 }
 

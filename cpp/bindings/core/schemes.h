@@ -50,6 +50,8 @@ Status read_options(const Block& b, Slots& slots, AttentionOptions& call) {
   call.keys = count(b.keys);
   call.width = count(b.width);
   call.value_width = count(b.value_width);
+  call.first_head = count(b.first_head);
+  call.all_heads = count(b.all_heads);
   call.rotate = slots.rotate.list;
   call.bias = slots.bias.list;
   call.relate = slots.relate.list;

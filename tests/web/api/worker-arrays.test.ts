@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import * as posenc from "../../../web/src/index.js";
 import * as worker from "../../../web/src/worker.js";
-import { cutAttention } from "../../../web/src/worker/blocks.js";
+import { parts } from "../../../web/src/worker/parts.js";
 import { noteSpeed } from "../../../web/src/worker/pool.js";
 
 const { PosencError, Tensor, alibi, learned, randomNormal, rope, sinusoidal } = posenc;
@@ -216,8 +216,8 @@ describe("a call in blocks that is refused", () => {
     const queries = (args[0] as posenc.Tensor).shape.at(-2)!;
     for (const count of [2, 3, 5]) {
       let start = 0;
-      for (const [part] of cutAttention(args, () => count)!.args) {
-        const length = (part as posenc.Tensor).shape.at(-2)!;
+      for (const make of parts.attention!.cut(args, () => count)!.args) {
+        const length = (make()[0] as posenc.Tensor).shape.at(-2)!;
         if (length === queries) break;
         for (const row of [start - 1, start, start + (length >> 1)]) if (row >= 0) rows.add(row);
         start += length;

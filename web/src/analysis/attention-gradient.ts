@@ -1,5 +1,5 @@
 // The gradient of attention, worked out in float64 by the module that stands apart from the core.
-import { type AttentionOptions, kAttentionOptions, readAsked, readOperands } from "../attention.js";
+import { type AttentionOptions, type HeadsOf, kAttentionOptions, readAsked, readOperands } from "../attention.js";
 import { printedShape, refuse, verbatim } from "../error.js";
 import { exact } from "../exact-part.js";
 import { Frame } from "../module.js";
@@ -66,6 +66,18 @@ export function attentionGradient(
   dOut: TensorLike,
   options?: AttentionGradientOptions,
 ): AttentionGradient {
+  return gradientOf(q, k, v, dOut, options);
+}
+
+/** @internal attentionGradient() of some heads of a call. */
+export function gradientOf(
+  q: TensorLike,
+  k: TensorLike,
+  v: TensorLike,
+  dOut: TensorLike,
+  options?: AttentionGradientOptions,
+  part?: HeadsOf,
+): AttentionGradient {
   const known = [...kAttentionOptions.filter((name) => !kResults.includes(name)), "dtype"];
   const given = readOptions(kSubject, options, known);
   const read = readNumbers(kSubject, "q", q);
@@ -74,7 +86,7 @@ export function attentionGradient(
   if (dtype !== "float32" && dtype !== "float64") {
     refuse("unknown-choice", kSubject, "dtype", '"float32" or "float64"', dtype);
   }
-  const shapes = readOperands(kSubject, q, k, v, "float64");
+  const shapes = { ...readOperands(kSubject, q, k, v, "float64"), part };
   const { leading, batch, heads, kvHeads, queries, keys, width, valueWidth } = shapes;
   const asked = readAsked(kSubject, given, shapes, "float64");
   const outShape = [...leading, queries, valueWidth];

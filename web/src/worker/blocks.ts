@@ -1,31 +1,55 @@
-// Attention cut into blocks of heads or of queries. A query's results depend on that query and the keys of its head
-// alone, so blocks give the bits of the whole; those of queries say where these stand, which the whole may leave to be
-// counted.
-import { readCausal, readPlaces, readWindow } from "../attention.js";
-import { readOptions } from "../options.js";
-import { readSchemes } from "../scheme.js";
+// A call cut into blocks that run apart. A result of attention depends on its query and the keys of its head alone, so
+// blocks of heads, or of queries that say where they stand, give the bits of the whole.
 import { type ReadArray, Tensor, kindOfArray, product, readArray, readNumbers } from "../tensor.js";
-import { bufferOf } from "./spares.js";
-import { dataOfOut, fill } from "./wire.js";
+import { type Places, readCausal, readPlaces, readWindow } from "../attention.js";
+import { readMask, readOptions } from "../options.js";
+import { bufferOf, keep } from "./spares.js";
+import { Packer, Unpacker, dataOfOut, fill } from "./wire.js";
 
-/** A call of attention in blocks. */
+/** A call in blocks. */
 export interface Blocks {
-  /** Arguments of each block, in order. */
-  readonly args: readonly unknown[][];
+  /** The function that runs each. */
+  readonly name: string;
+  /** Makes the arguments of each block, copies of the caller's, in order. */
+  readonly args: readonly (() => readonly unknown[])[];
   /** What all blocks are given alike. */
   readonly shared: readonly object[];
   /** Buffers of the arguments that nobody else has. */
   readonly fresh: ReadonlySet<ArrayBufferLike>;
-  /** The work of each block, in multiply-adds. */
+  /** The work of each block, in multiply-adds; 0 where nobody should learn from it. */
   readonly work: readonly number[];
-  /** Writes the result of one block where it belongs. */
+  /** The work of the call, where more than that of these blocks. */
+  readonly total?: number;
+  /** Takes the result of one block. */
   take(block: number, result: unknown): void;
-  /** The whole, when every block is in. */
+  /** The whole, when every block is in and nothing comes after; throws where only the whole call can say what it is. */
   result(): unknown;
+  /** Arguments of the whole, without the options, out of those of its blocks; `back` says what became of a buffer. */
+  restored?(back: (buffer: ArrayBufferLike) => ArrayBufferLike): unknown[];
+  /** The blocks that come after, when every one of these is in. */
+  next?(): Blocks;
 }
 
 /** How many blocks to make of a call of so many multiply-adds. */
 export type Plan = (multiplyAdds: number) => number;
+
+/**
+ * Cuts the arguments of a call. Undefined or an exception where it stays whole: because it is small, because the core
+ * should see (and refuse) an argument as it is, or because its options do not let it be cut.
+ */
+export type Cut = (args: readonly unknown[], plan: Plan) => Blocks | undefined;
+
+/** How a function of the API runs in blocks, and the functions that these run. */
+export interface Parts {
+  readonly cut: Cut;
+  readonly functions: Readonly<Record<string, unknown>>;
+}
+
+/** Thrown where a call is not to be cut. */
+export class Unfit extends Error {}
+
+/** Options that were read. */
+export type Given = Readonly<Record<string, unknown>>;
 
 // Options that mean the same to a block of queries as to the whole …
 const kAlike = [
@@ -48,192 +72,161 @@ const kAlike = [
 // … and those that are cut with the queries. Any other keeps a call in one piece.
 const kPerQuery = ["causal", "queryPositions", "keyPositions", "queryOrder", "keyOrder", "mask", "out"];
 
-// Queries that the core takes at a time: a block that is no multiple of them wastes lanes.
-const kStep = 8;
-// What softmax costs a pair, in multiply-adds.
-const kPerPair = 16;
-// Blocks of heads may differ by so much in size.
-const kUneven = 1.1;
+/** What softmax costs a pair, in multiply-adds. */
+export const kPerPair = 16;
+/** How much longer a multiply-add in float64 takes, by the plain way. */
+export const kExactly = 12;
 
-/**
- * Cuts a call where `plan` asks for more than one block; undefined where it stays whole: because it is small, because
- * an argument is one that the core should see (and refuse) as it is, or because its options do not let it be cut.
- */
-export function cutAttention(args: readonly unknown[], plan: Plan): Blocks | undefined {
-  try {
-    return cut(args, plan);
-  } catch {
-    return undefined; // refused again, in the words of the function itself, where it runs
-  }
-}
+type Span = readonly [start: number, end: number];
 
-class Unfit extends Error {}
-
-type Given = Readonly<Record<string, unknown>>;
-
-// A call as both ways of cutting read it.
-interface Call {
+/** A call of attention as the ways to cut it read it. */
+export class Call {
   readonly query: ReadArray;
   readonly key: ReadArray;
   readonly value: ReadArray;
-  readonly rank: number;
   readonly given: Given;
   readonly mask: ReadArray | undefined;
-  readonly target: unknown;
-}
+  readonly places: Places;
+  readonly causal: boolean;
+  readonly rank: number;
+  readonly batch: number;
+  readonly heads: number;
+  readonly kvHeads: number;
+  readonly queries: number;
+  readonly keys: number;
+  readonly width: number;
+  readonly valueWidth: number;
+  /** seen[i]: how many keys the queries before i see between them, as far as order tells; each query counts for one. */
+  readonly seen: Float64Array;
+  readonly fresh = new Set<ArrayBufferLike>();
 
-function cut([q, k, v, options]: readonly unknown[], plan: Plan): Blocks | undefined {
-  const [query, key, value] = [read("q", q), read("k", k), read("v", v)];
-  const rank = query.shape.length;
-  if (rank < 2 || rank > 4 || key.shape.length !== rank || value.shape.length !== rank) return undefined;
-  const [queries, width] = query.shape.slice(-2) as [number, number];
-  const keys = key.shape[rank - 2]!;
-  const valueWidth = value.shape[rank - 1]!;
-  const rows = product(query.shape.slice(0, -2));
-  if (queries === 0 || keys === 0) return undefined;
-  const perPair = rows * (width + valueWidth + kPerPair);
-  if (plan(perPair * queries * keys) < 2) return undefined;
+  /** Throws where the call is not `worth` cutting by its sizes, or cannot be read: the core should see it as it is. */
+  constructor(
+    subject: string,
+    [q, k, v, options]: readonly unknown[],
+    worth: (call: Call) => boolean,
+    without: readonly string[] = [],
+  ) {
+    const [query, key, value] = [read(subject, "q", q), read(subject, "k", k), read(subject, "v", v)];
+    const rank = query.shape.length;
+    if (rank < 2 || rank > 4 || key.shape.length !== rank || value.shape.length !== rank) throw new Unfit();
+    [this.query, this.key, this.value, this.rank] = [query, key, value, rank];
+    [this.queries, this.width] = query.shape.slice(-2) as [number, number];
+    this.keys = key.shape[rank - 2]!;
+    this.valueWidth = value.shape[rank - 1]!;
+    this.batch = rank === 4 ? query.shape[0]! : 1;
+    this.heads = rank === 2 ? 1 : query.shape[rank - 3]!;
+    this.kvHeads = rank === 2 ? 1 : key.shape[rank - 3]!;
+    const kvShape = key.shape.slice(0, -1).join();
+    if (kvShape !== value.shape.slice(0, -1).join() || !Number.isInteger(this.group)) throw new Unfit();
+    if (this.queries === 0 || this.keys === 0 || this.batch * this.heads === 0 || !worth(this)) throw new Unfit();
 
-  const given = readOptions("attention", options, [...kAlike, ...kPerQuery]);
-  const mask = given.mask === undefined ? undefined : readArray("attention", "mask", given.mask);
-  if (mask !== undefined && !mask.shaped) return undefined;
-  const target = readTarget(given.out, given.dtype === "float64", rows * queries * valueWidth);
-  const call = { query, key, value, rank, given, mask, target };
+    const known = [...kAlike, ...kPerQuery].filter((name) => !without.includes(name));
+    const given = (this.given = readOptions(subject, options, known));
+    this.mask = given.mask === undefined ? undefined : readArray(subject, "mask", given.mask);
+    if (this.mask?.shaped === false) throw new Unfit();
+    const causal = readCausal(subject, given.causal);
+    this.causal = causal !== false;
+    const places = readPlaces(subject, given, this.queries, this.keys, causal);
+    const { query: queryPlaces, key: keyPlaces, keyOrder } = places;
+    // Where positions have several axes the index counts, which a block of queries would count from its own start.
+    const indexed = queryPlaces.axes > 1 ? Float64Array.from({ length: this.queries }, (_, i) => i) : undefined;
+    const queryOrder = places.queryOrder ?? indexed;
+    this.places = { ...places, queryOrder };
+    this.seen = visible(
+      queryOrder ?? queryPlaces.data,
+      keyOrder ?? (keyPlaces.axes > 1 ? undefined : keyPlaces.data),
+      this.keys,
+      this.causal,
+      readWindow(subject, given.window, this.causal),
+      typeof given.prefixLength === "number" ? given.prefixLength : 0,
+    );
+  }
 
-  const causal = readCausal("attention", given.causal) !== false;
-  const places = readPlaces("attention", given, queries, keys, readCausal("attention", given.causal));
-  const { query: queryPlaces, key: keyPlaces, keyOrder } = places;
-  // Where positions have several axes the index counts, which a block of queries would count from its own start.
-  const indexed = queryPlaces.axes > 1 ? Float64Array.from({ length: queries }, (_, i) => i) : undefined;
-  const queryOrder = places.queryOrder ?? indexed;
-  const seen = visible(
-    queryOrder ?? queryPlaces.data,
-    keyOrder ?? (keyPlaces.axes > 1 ? undefined : keyPlaces.data),
-    keys,
-    causal,
-    readWindow("attention", given.window, causal),
-    typeof given.prefixLength === "number" ? given.prefixLength : 0,
-  );
-  const work = perPair * seen[queries]!;
-  const count = plan(work);
-  if (count < 2) return undefined;
-  return byHeads(call, count, work) ?? byQueries(call, count, seen, perPair, { ...places, queryOrder }, causal);
-}
+  get group(): number {
+    return this.heads / this.kvHeads;
+  }
 
-// ---------------------------------------------------------------- by heads
-
-// Heads bring their own keys along, so nothing is copied twice; but schemes made for a number of heads must see them
-// all.
-function byHeads(call: Call, count: number, work: number): Blocks | undefined {
-  const { query, key, value, rank, given, mask, target } = call;
-  const axis = rank - 3;
-  if (axis < 0) return undefined;
-  const kvHeads = key.shape[axis]!;
-  const group = query.shape[axis]! / kvHeads;
-  if (!Number.isInteger(group) || value.shape[axis] !== kvHeads || count > kvHeads) return undefined;
-  if (Math.ceil(kvHeads / count) > (kUneven * kvHeads) / count) return undefined;
-  const specs = (["rotate", "bias", "relate"] as const).flatMap((slot) =>
-    readSchemes("attention", slot, given[slot], slot),
-  );
-  if (specs.some(({ heads }) => heads !== 0)) return undefined;
-
-  const fresh = new Set<ArrayBufferLike>();
-  const part = (array: ReadArray, at: number, start: number, end: number): object => {
+  /** Some of an array's entries along its last axes, in an array of their own. Axes of size 1 serve all. */
+  part(array: ReadArray, spans: readonly (Span | undefined)[]): object {
     const shape = [...array.shape];
-    const [outer, inner] = [product(shape.slice(0, at)), product(shape.slice(at + 1))];
-    const data = rowsOf(array.data, outer, shape[at]!, inner, start, end);
-    shape[at] = end - start;
-    fresh.add(data.buffer);
-    return wrapped(array, data, shape);
-  };
-  const { out: _, ...rest } = given;
-  const maskAxis = mask === undefined ? -1 : mask.shape.length - 3;
-  const sinks = given.sinks === undefined ? undefined : readNumbers("attention", "sinks", given.sinks);
-  const bounds = Array.from({ length: count + 1 }, (_, b) => Math.round((kvHeads * b) / count));
-  const args = bounds.slice(1).map((end, b): unknown[] => {
-    const start = bounds[b]!;
-    const own: Record<string, unknown> = { ...rest };
-    if (mask !== undefined && maskAxis >= 0 && mask.shape[maskAxis] !== 1) {
-      own.mask = part(mask, maskAxis, start * group, end * group);
+    let { data } = array;
+    const first = shape.length - spans.length;
+    spans.forEach((span, s) => {
+      const axis = first + s;
+      const length = shape[axis];
+      if (span === undefined || length === undefined || length === 1) return;
+      const [start, end] = span;
+      const [outer, inner] = [product(shape.slice(0, axis)), product(shape.slice(axis + 1))];
+      // Neighbours in memory are taken as they lie, and copied at the end.
+      data = outer === 1 ? data.subarray(start * inner, end * inner) : rowsOf(data, outer, length, inner, start, end);
+      shape[axis] = end - start;
+    });
+    const own = data.buffer === array.data.buffer ? rowsOf(data, 1, 1, data.length, 0, 1) : data;
+    this.fresh.add(own.buffer);
+    return wrapped(array, own, shape);
+  }
+
+  /** Options that mean the same to blocks of queries, but for the mask; and what those share. */
+  alike(): { readonly options: Readonly<Record<string, unknown>>; readonly shared: readonly object[] } {
+    const { given, places } = this;
+    const options: Record<string, unknown> = {};
+    for (const name of kAlike) if (given[name] !== undefined) options[name] = given[name];
+    if (this.causal) options.causal = true;
+    options.keyPositions = new Tensor(places.key.data, [places.key.axes, this.keys], "float64");
+    if (places.keyOrder !== undefined) options.keyOrder = new Tensor(places.keyOrder, [this.keys], "float64");
+    return { options, shared: Object.values(options).filter((option) => option instanceof Tensor) };
+  }
+
+  /** What the options say of some queries. */
+  ofQueries(span: Span): Readonly<Record<string, unknown>> {
+    const { query, queryOrder } = this.places;
+    const doubles = (data: Float64Array, axes: number): object => {
+      const shape = [axes, this.queries];
+      return this.part({ ...this.query, data, shape, boolean: false, nested: false }, [span]);
+    };
+    return {
+      queryPositions: doubles(query.data, query.axes),
+      ...(queryOrder === undefined ? {} : { queryOrder: doubles(queryOrder, 1) }),
+    };
+  }
+
+  /** The mask of some batch entries, heads and queries. */
+  ofMask(batch: Span | undefined, heads: Span | undefined, rows: Span | undefined): Readonly<Record<string, unknown>> {
+    const { mask } = this;
+    if (mask === undefined) return {};
+    return { mask: this.part(mask, [batch, heads, rows, undefined].slice(-mask.shape.length)) };
+  }
+
+  /** What is said a batch entry, of one. */
+  ofBatch(b: number): Readonly<Record<string, unknown>> {
+    const { keyMask, keyLengths } = this.given;
+    const own: Record<string, unknown> = {};
+    if (this.batch === 1) return own;
+    if (keyMask !== undefined) {
+      const { data, shape } = readMask("attention", "keyMask", keyMask, 2);
+      const [start, end] = [b * this.keys, (b + 1) * this.keys];
+      if (shape.length === 2) own.keyMask = new Tensor(data.slice(start, end), [this.keys], "bool");
     }
-    if (sinks !== undefined) own.sinks = part(sinks, 0, start * group, end * group);
-    const keys = part(key, axis, start, end);
-    const values = sameArray(key, value) ? keys : part(value, axis, start, end);
-    const same = sameArray(query, key) && group === 1;
-    return [same ? keys : part(query, axis, start * group, end * group), keys, values, own];
-  });
-  const joined = new Joined(bounds.map((bound) => bound * group), axis, kvHeads * group, target);
-  const share = bounds.slice(1).map((end, b) => (work * (end - bounds[b]!)) / kvHeads);
-  return { args, shared: [], fresh, work: share, ...joined.ends() };
+    if (keyLengths !== undefined) own.keyLengths = [Number(readArray("attention", "keyLengths", keyLengths).data[b])];
+    return own;
+  }
+
+  /** The sinks of some heads. */
+  ofSinks(heads: Span): Readonly<Record<string, unknown>> {
+    const { sinks } = this.given;
+    return sinks === undefined ? {} : { sinks: this.part(readNumbers("attention", "sinks", sinks), [heads]) };
+  }
 }
 
-// ---------------------------------------------------------------- by queries
-
-function byQueries(
-  { query, key, value, rank, given, mask, target }: Call,
-  wanted: number,
-  seen: Float64Array,
-  perPair: number,
-  { query: queryPlaces, key: keyPlaces, queryOrder, keyOrder }: ReturnType<typeof readPlaces>,
-  causal: boolean,
-): Blocks | undefined {
-  const leading = query.shape.slice(0, -2);
-  const [queries, width] = query.shape.slice(-2) as [number, number];
-  const keys = key.shape[rank - 2]!;
-  const count = Math.min(wanted, Math.floor(queries / kStep));
-  if (count < 2) return undefined;
-  const bounds = boundaries(seen, queries, count);
-  if (bounds.length < 3) return undefined;
-  const maskRows = mask !== undefined && mask.shape.length >= 2 ? mask.shape[mask.shape.length - 2]! : 1;
-  if (maskRows !== 1 && maskRows !== queries) return undefined;
-
-  const keyTensor = wrapped(key, key.data, key.shape);
-  const valueTensor = sameArray(key, value) ? keyTensor : wrapped(value, value.data, value.shape);
-  const alike: Record<string, unknown> = {};
-  for (const name of kAlike) if (given[name] !== undefined) alike[name] = given[name];
-  if (causal) alike.causal = true;
-  alike.keyPositions = new Tensor(keyPlaces.data, [keyPlaces.axes, keys], "float64");
-  if (keyOrder !== undefined) alike.keyOrder = new Tensor(keyOrder, [keys], "float64");
-  if (mask !== undefined && maskRows === 1) alike.mask = wrapped(mask, mask.data, mask.shape);
-
-  const fresh = new Set<ArrayBufferLike>();
-  const part = (array: ReadArray, outer: number, inner: number, start: number, end: number): object => {
-    const data = rowsOf(array.data, outer, queries, inner, start, end);
-    fresh.add(data.buffer);
-    const shape = [...array.shape];
-    shape[shape.length - 2] = end - start;
-    return wrapped(array, data, shape);
-  };
-  const doubles = (data: Float64Array, axes: number, start: number, end: number): Tensor => {
-    const own = rowsOf(data, axes, queries, 1, start, end);
-    fresh.add(own.buffer);
-    return new Tensor(own, [axes, end - start], "float64");
-  };
-  const args = bounds.slice(1).map((end, b): unknown[] => {
-    const start = bounds[b]!;
-    const own: Record<string, unknown> = { ...alike };
-    own.queryPositions = doubles(queryPlaces.data, queryPlaces.axes, start, end);
-    if (queryOrder !== undefined) own.queryOrder = doubles(queryOrder, 1, start, end);
-    if (mask !== undefined && maskRows !== 1) {
-      own.mask = part(mask, product(mask.shape.slice(0, -2)), mask.shape[mask.shape.length - 1]!, start, end);
-    }
-    return [part(query, product(leading), width, start, end), keyTensor, valueTensor, own];
-  });
-  const shared = [keyTensor, valueTensor, ...Object.values(alike).filter((option) => option instanceof Tensor)];
-  const joined = new Joined(bounds, rank - 2, queries, target);
-  const work = bounds.slice(1).map((end, b) => perPair * (seen[end]! - seen[bounds[b]!]!));
-  return { args, shared, fresh, work, ...joined.ends() };
-}
-
-// ---------------------------------------------------------------- arrays
-
-function read(argument: string, value: unknown): ReadArray {
-  const array = readNumbers("attention", argument, value);
+function read(subject: string, argument: string, value: unknown): ReadArray {
+  const array = readNumbers(subject, argument, value);
   if (!array.shaped || array.nested) throw new Unfit();
   return array;
 }
 
-function sameArray(a: ReadArray, b: ReadArray): boolean {
+/** True where both are one array of the caller's. */
+export function sameArray(a: ReadArray, b: ReadArray): boolean {
   const [first, second] = [a.data, b.data];
   return (
     first.buffer === second.buffer &&
@@ -244,17 +237,17 @@ function sameArray(a: ReadArray, b: ReadArray): boolean {
   );
 }
 
-// The array with other data of its kind, as a function takes it.
-function wrapped(array: ReadArray, data: ReadArray["data"], shape: readonly number[]): object {
-  if (array.boolean) return new Tensor(Uint8Array.from(data), shape, "bool");
+/** The array with other data of its kind, as a function takes it. */
+export function wrapped(array: ReadArray, data: ReadArray["data"], shape: readonly number[]): object {
+  if (array.boolean) return new Tensor(data instanceof Uint8Array ? data : Uint8Array.from(data), shape, "bool");
   if (data instanceof Float32Array) return new Tensor(data, shape, "float32");
   if (data instanceof Float64Array && !array.nested) return new Tensor(data, shape, "float64");
   if (data instanceof Int32Array) return new Tensor(data, shape, "int32");
   return { data, shape };
 }
 
-// Rows `start` to `end` of each of `outer` matrices of `rows` rows of `width`, in an array of their own.
-function rowsOf<T extends ReadArray["data"]>(
+/** Rows `start` to `end` of each of `outer` matrices of `rows` rows of `width`, in an array of their own. */
+export function rowsOf<T extends ReadArray["data"]>(
   data: T,
   outer: number,
   rows: number,
@@ -272,7 +265,6 @@ function rowsOf<T extends ReadArray["data"]>(
   return part;
 }
 
-// seen[i]: how many keys the queries before i see between them, as far as order tells; every query counts for one.
 function visible(
   queryOrder: Float64Array,
   keyOrder: Float64Array | undefined,
@@ -309,22 +301,8 @@ function visible(
   return seen;
 }
 
-// Rows between which blocks of about the same work lie.
-function boundaries(seen: Float64Array, queries: number, count: number): number[] {
-  const bounds = [0];
-  let at = 0;
-  for (let b = 1; b < count; b++) {
-    const wanted = (seen[queries]! * b) / count;
-    while (at < queries && seen[at]! < wanted) at++;
-    const row = Math.round(at / kStep) * kStep;
-    if (row > bounds[bounds.length - 1]! && row < queries) bounds.push(row);
-  }
-  bounds.push(queries);
-  return bounds;
-}
-
-// The caller's `out`, if it is one that the core would fill.
-function readTarget(out: unknown, wide: boolean, size: number): unknown {
+/** The caller's `out`, if it is one that the core would fill. */
+export function readTarget(out: unknown, wide: boolean, size: number): unknown {
   if (out === undefined) return undefined;
   const data = dataOfOut(out);
   const fits = kindOfArray(data) === (wide ? "Float64Array" : "Float32Array") && (data as Float32Array).length === size;
@@ -332,54 +310,75 @@ function readTarget(out: unknown, wide: boolean, size: number): unknown {
   return out;
 }
 
-// Results of blocks put together: every tensor becomes one with all of the axis that was cut.
-class Joined {
-  #whole: unknown;
+/** A copy that stays what it is, whatever becomes of the caller's arrays. */
+export function snapshot<T>(value: T): T {
+  const { value: packed, schemes } = new Packer().packed(value);
+  return new Unpacker({ schemes }).unpack(packed) as T;
+}
+
+/** Results of blocks put together: every tensor becomes one with all of the axis that was cut. */
+export class Joined {
+  #whole: Readonly<Record<string, unknown>> | undefined;
+  // The caller's `out` is filled in the end: a call that is refused or stopped leaves it as it was.
+  readonly #outs: Tensor[] = [];
 
   constructor(
+    readonly subject: string,
     readonly bounds: readonly number[],
     readonly axis: number,
-    readonly length: number,
-    readonly target: unknown,
+    readonly target?: unknown,
   ) {}
 
-  ends(): Pick<Blocks, "take" | "result"> {
-    return { take: (block, result) => this.take(block, result), result: () => this.result() };
-  }
-
-  // The caller's `out` is filled only here: a call that is refused or stopped leaves it as it was.
-  result(): unknown {
-    const { target } = this;
-    if (target === undefined) return this.#whole;
-    const { out, ...rest } = this.#whole as { readonly out: Tensor };
-    const data = fill("attention", target, out.data) as Float32Array;
-    return { out: new Tensor(data, out.shape, out.dtype as "float32"), ...rest };
-  }
-
   take(block: number, result: unknown): void {
+    const { out, ...rest } = result as { readonly out?: Tensor };
+    const waits = out !== undefined && this.target !== undefined;
+    if (waits) this.#outs[block] = out;
+    this.#whole = this.#join(this.#whole, waits ? rest : (result as object), block) as Record<string, unknown>;
+    if (out !== undefined && !waits) keep(out.data.buffer as ArrayBuffer);
+  }
+
+  result(): Readonly<Record<string, unknown>> {
+    const { target } = this;
+    const [first] = this.#outs;
+    if (first === undefined) return this.#whole!;
+    const shape = this.#shape(first);
+    let data: unknown;
+    this.#outs.forEach((out, block) => {
+      this.#place(out, block, (from, at) => (data = fill(this.subject, target, from as Float32Array, at)));
+      keep(out.data.buffer as ArrayBuffer);
+    });
+    return { out: new Tensor(data as Float32Array, shape, first.dtype as "float32"), ...this.#whole };
+  }
+
+  #join(whole: unknown, part: unknown, block: number): unknown {
+    if (part instanceof Tensor) {
+      const into = (whole ?? this.#empty(part)) as Tensor;
+      this.#place(part, block, (from, at) => into.data.set(from as never, at));
+      return into;
+    }
+    const object = (whole ?? {}) as Record<string, unknown>;
+    for (const [key, entry] of Object.entries(part as object)) object[key] = this.#join(object[key], entry, block);
+    return object;
+  }
+
+  // Hands out the runs of a block's tensor, with where each goes.
+  #place(part: Tensor, block: number, put: (from: Tensor["data"], at: number) => void): void {
     const [start, end] = [this.bounds[block]!, this.bounds[block + 1]!];
-    const join = (whole: unknown, part: unknown): unknown => {
-      if (part instanceof Tensor) {
-        const outer = product(part.shape.slice(0, this.axis));
-        const inner = product(part.shape.slice(this.axis + 1));
-        const size = (end - start) * inner;
-        const into = (whole ?? this.#empty(part)) as Tensor;
-        for (let o = 0; o < outer; o++) {
-          const from = part.data.subarray(o * size, (o + 1) * size);
-          into.data.set(from as never, (o * this.length + start) * inner);
-        }
-        return into;
-      }
-      const object = (whole ?? {}) as Record<string, unknown>;
-      for (const [key, entry] of Object.entries(part as object)) object[key] = join(object[key], entry);
-      return object;
-    };
-    this.#whole = join(this.#whole, result);
+    const outer = product(part.shape.slice(0, this.axis));
+    const inner = product(part.shape.slice(this.axis + 1));
+    const size = (end - start) * inner;
+    const length = this.bounds[this.bounds.length - 1]!;
+    for (let o = 0; o < outer; o++) {
+      put(part.data.subarray(o * size, (o + 1) * size) as Tensor["data"], (o * length + start) * inner);
+    }
+  }
+
+  #shape({ shape }: Tensor): number[] {
+    return shape.map((length, axis) => (axis === this.axis ? this.bounds[this.bounds.length - 1]! : length));
   }
 
   #empty(part: Tensor): Tensor {
-    const shape = [...part.shape];
-    shape[this.axis] = this.length;
+    const shape = this.#shape(part);
     const data = new (part.data.constructor as new (length: number) => Float32Array)(product(shape));
     return new Tensor(data, shape, part.dtype as "float32");
   }

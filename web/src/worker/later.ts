@@ -3,16 +3,16 @@ import { refuse } from "../error.js";
 import { readOptions, readWhole } from "../options.js";
 import { type Scheme, isScheme } from "../scheme.js";
 import { Tensor } from "../tensor.js";
-import { type Blocks, cutAttention } from "./blocks.js";
+import { type Blocks, type Parts, snapshot } from "./blocks.js";
 import { type Job, drop, endThreads, limitThreads, onOwnThread, start, threadLimit, threadSpeed } from "./pool.js";
-import { keep } from "./spares.js";
-import { Packer, type Packed, type PackerOptions, Unpacker, dataOfOut, withoutProperties } from "./wire.js";
+import { isWorthKeeping, keep } from "./spares.js";
+import { type Packed, Packer, type PackerOptions, Unpacker, dataOfOut, withoutProperties } from "./wire.js";
 
 /** How far a call is. */
 export interface Progress {
   /** What is done of `total`; never less than before, and in the end `total`. */
   readonly done: number;
-  /** Queries and keys that meet, weighed by what they cost, where attention runs in blocks; else 1. */
+  /** What the call costs, in its own measure, where it runs in blocks; else 1. */
   readonly total: number;
 }
 
@@ -77,14 +77,15 @@ export type Later<F> = F extends {
         : F; // a value, which is there at once
 
 /** @internal */
-export function later<F>(name: string, run: F): Later<F> {
+export function later<F>(name: string, run: F, parts?: Parts): Later<F> {
   if (typeof run !== "function") return run as Later<F>;
-  return ((...args: unknown[]) => call(name, run, args)) as Later<F>;
+  return ((...args: unknown[]) => call(name, run, args, parts)) as Later<F>;
 }
 
 /** @internal */
-export function laterAll(api: object, names: readonly string[]): object {
-  return Object.fromEntries(names.map((name) => [name, later(name, (api as Readonly<Record<string, unknown>>)[name])]));
+export function laterAll(api: object, names: readonly string[], parts: Readonly<Record<string, Parts>>): object {
+  const functions = api as Readonly<Record<string, unknown>>;
+  return Object.fromEntries(names.map((name) => [name, later(name, functions[name], parts[name])]));
 }
 
 // ---------------------------------------------------------------- threads
@@ -93,7 +94,7 @@ export function laterAll(api: object, names: readonly string[]): object {
 export interface ConfigureOptions {
   /**
    * How many workers there may be, from 0 to 64; by default as many as the machine has cores, but no more than 8. With
-   * 0, calls run on this thread, attention in slices with the page's turn between them.
+   * 0, calls run on this thread, those of attention in slices with the page's turn between them.
    */
   readonly workers?: number;
   /** The address of worker-thread.js of this package, for pages whose policy takes workers from files only. */
@@ -120,7 +121,7 @@ export function terminate(): void {
 
 const kRunOptions = ["signal", "onProgress", "transfer"];
 
-function call(name: string, run: unknown, all: readonly unknown[]): Promise<unknown> {
+function call(name: string, run: unknown, all: readonly unknown[], parts: Parts | undefined): Promise<unknown> {
   return new Promise((resolve, reject) => {
     const { args, options, holder } = withoutRunOptions(name, all);
     const { signal, onProgress } = options;
@@ -129,49 +130,104 @@ function call(name: string, run: unknown, all: readonly unknown[]): Promise<unkn
     const room = holder === undefined ? undefined : { options: holder, out };
     const moves = movesOf(name, options.transfer, args, room);
 
-    const blocks = name === "attention" ? cutAttention(args, planned) : undefined;
-    const parts = blocks === undefined ? undefined : inBlocks(blocks);
-    // Last, for what is to be moved leaves with it.
-    const one = new Packer({ room, ...(moves === undefined ? {} : { moves }) }).packed(args);
-    const total = parts?.work.reduce((sum, amount) => sum + amount, 0) || 1;
+    const ends = { subject: name, fail: (error: unknown) => end(() => reject(error as Error)) };
+    const blocks = inBlocks(parts, args);
+    let total = blocks?.total ?? blocks?.work.reduce((sum, amount) => sum + amount, 0) ?? 1;
+    if (total === 0) total = 1;
     let done = 0;
-    let result: unknown;
+    const advance = (amount: number, last: boolean): void => {
+      done = last ? total : Math.min(done + amount, total);
+      onProgress?.({ done, total });
+    };
 
-    const jobOf = ({ tasks, copies, work }: Tasks, joined?: Blocks, whole?: Job): Job => {
-      let left = tasks.length;
+    // The call in one piece, where it is not made of its blocks' arguments.
+    let one: Packed | undefined;
+    let rest: object | undefined;
+    const came = new Map<ArrayBufferLike, ArrayBuffer>();
+    const restored = (): Packed => {
+      const arrays = blocks!.restored!((buffer) => came.get(buffer) ?? buffer) as Tensor[];
+      const options = holder === undefined ? [] : [{ ...rest, ...(out === undefined ? {} : { out }) }];
+      const own = new Set(arrays.map(({ data }) => data.buffer));
+      return new Packer({ own, room: { options: options[0]!, out } }).packed([...arrays, ...options]);
+    };
+    let result: unknown;
+    const whole: Job = {
+      ...ends,
+      name,
+      run,
+      tasks: [() => (one ??= restored())],
+      work: [0],
+      copies: [],
+      whole: undefined,
+      take(_, packed) {
+        result = new Unpacker({ out, subject: name }).unpack(packed);
+        advance(0, true);
+      },
+      finish: () => end(() => resolve(result)),
+    };
+    const jobOf = (blocks: Blocks): Job => {
+      let left = blocks.args.length;
+      const { tasks, copies, sent } = tasksOf(blocks);
+      const { name: part, work } = blocks;
       return {
-        name,
+        ...ends,
+        name: part,
+        run: parts!.functions[part],
         tasks,
         work,
         copies,
         whole,
+        back: one === undefined && blocks.restored !== undefined && moves === undefined
+          ? (task, buffers) => buffers.forEach((buffer, i) => came.set(sent[task]![i]!, buffer))
+          : undefined,
         take(task, packed) {
-          const unpacked = new Unpacker({ out, subject: name }).unpack(packed);
-          if (joined === undefined) result = unpacked;
-          else joined.take(task, unpacked);
+          blocks.take(task, new Unpacker().unpack(packed));
           left--;
-          done = left === 0 ? total : done + work[task]!;
-          onProgress?.({ done, total });
+          advance(work[task]!, left === 0 && blocks.next === undefined);
         },
         finish() {
-          settle();
-          if (whole !== undefined) one.buffers.forEach(keep);
-          resolve(joined === undefined ? result : joined.result());
-        },
-        fail(error) {
-          settle();
-          reject(error as Error);
+          const after = blocks.next;
+          try {
+            if (after !== undefined) return begin(jobOf(after()));
+            result = blocks.result();
+          } catch {
+            return begin(whole); // it says what is wrong, if anything is
+          }
+          end(() => {
+            [...(one?.buffers ?? []), ...came.values()].forEach(keep);
+            resolve(result);
+          });
         },
       };
     };
-    const whole = jobOf({ tasks: [one], copies: [], work: [0] });
-    const job = parts === undefined ? whole : jobOf(parts, blocks, whole);
+    let running = whole;
+    const begin = (job: Job): void => {
+      running = job;
+      start(job);
+    };
+    const end = (then: () => void): void => {
+      settle();
+      then();
+    };
     const settle = whenAborted(signal, () => {
-      drop(job);
+      drop(running);
       drop(whole);
       reject(signal!.reason as Error);
     });
-    start(job, run);
+    try {
+      const first = blocks === undefined ? undefined : jobOf(blocks);
+      if (first !== undefined) begin(first);
+      // Threads that are there run already; now what they do not have yet is taken from the caller's arrays. The call
+      // in one piece comes last, for what is to be moved leaves with it.
+      for (const pack of [...(first?.tasks ?? []), ...(first?.copies ?? [])]) pack();
+      if (first?.back === undefined) one = new Packer({ room, ...(moves === undefined ? {} : { moves }) }).packed(args);
+      else if (holder !== undefined) rest = snapshot(withoutProperties(holder, ["out"]));
+      if (first === undefined) begin(whole);
+    } catch (error) {
+      drop(running);
+      settle();
+      throw error;
+    }
   });
 }
 
@@ -254,17 +310,34 @@ function movesOf(name: string, transfer: unknown, args: readonly unknown[], room
   return (buffer) => buffer !== stays && buffers.has(buffer);
 }
 
-interface Tasks {
-  readonly tasks: readonly Packed[];
-  readonly copies: Packed[];
-  readonly work: readonly number[];
+function inBlocks(parts: Parts | undefined, args: readonly unknown[]): Blocks | undefined {
+  try {
+    return parts?.cut(args, planned);
+  } catch {
+    return undefined; // refused again, in the words of the function itself, where it runs
+  }
 }
 
-// Every block has its own queries; what blocks share goes once to each thread that may take some.
-function inBlocks({ args, shared, fresh, work }: Blocks): Tasks {
-  const tasks = args.map((block) => new Packer({ shared, own: fresh }).packed(block));
+// Every block has its own arguments, packed when a thread is there for them; what blocks share goes once to each thread
+// that may take some.
+function tasksOf({ args, shared, fresh, work }: Blocks): Pick<Job, "tasks" | "copies"> & {
+  /** Buffers of each task's arguments that will come back, in the order in which they do. */
+  readonly sent: readonly (readonly ArrayBuffer[])[];
+} {
+  const once = (pack: () => Packed): (() => Packed) => {
+    let packed: Packed | undefined;
+    return () => (packed ??= pack());
+  };
+  const sent: (readonly ArrayBuffer[])[] = [];
+  const pack = (values: readonly unknown[], task: number): Packed => {
+    const packed = new Packer({ shared, own: fresh }).packed(values);
+    sent[task] = packed.buffers.filter(isWorthKeeping);
+    return packed;
+  };
+  const tasks = args.map((make, task) => once(() => pack(make(), task)));
   const count = Math.min(threadsFor(work.reduce((sum, amount) => sum + amount, 0)), tasks.length);
-  return { tasks, copies: Array.from({ length: count }, () => new Packer().packed(shared)), work };
+  const copies = tasks.length === 1 ? 0 : count;
+  return { tasks, copies: Array.from({ length: copies }, () => once(() => new Packer().packed(shared))), sent };
 }
 
 // A thread more is worth its copies from so many milliseconds of work.

@@ -9,15 +9,24 @@ import { type Packed, packScheme, unpackError } from "./wire.js";
 
 /** A call that is running or waiting, in one task or several. */
 export interface Job {
-  /** The function. */
+  /** The function, for the thread that is this one, and its name. */
+  readonly run: unknown;
   readonly name: string;
-  readonly tasks: readonly Packed[];
+  /** The function that was called. */
+  readonly subject: string;
+  /** Each packed when it is asked for. */
+  readonly tasks: readonly (() => Packed)[];
   /** Work of each task in multiply-adds; 0 where it is not known. */
   readonly work: readonly number[];
   /** What the tasks share, packed once for each thread that may have it; nothing where there is one task. */
-  readonly copies: Packed[];
+  readonly copies: (() => Packed)[];
   /** The call in one task, where there are several: what is wrong with it, and where, only the whole can say. */
   readonly whole?: Job | undefined;
+  /**
+   * Takes the buffers that came back of a task's arguments. Where a task is refused the whole is made of them all, so
+   * that it waits for the tasks that run.
+   */
+  readonly back?: ((task: number, buffers: readonly ArrayBuffer[]) => void) | undefined;
   /** One task is done: its result, packed. */
   take(task: number, result: unknown): void;
   /** All are. */
@@ -29,6 +38,13 @@ interface Running {
   readonly job: Job;
   readonly task: number;
   readonly call: number;
+}
+
+interface State {
+  readonly id: number;
+  left: number;
+  /** A task was refused. */
+  broken: boolean;
 }
 
 interface Slot {
@@ -54,7 +70,7 @@ let limit: number | undefined;
 let url: string | undefined;
 let slots: Slot[] = [];
 let waiting: { readonly job: Job; readonly task: number }[] = [];
-const jobs = new Map<Job, { readonly id: number; left: number }>();
+const jobs = new Map<Job, State>();
 // Ways to a thread that did not work here, and one that did.
 const closedWays = new Set<string>();
 let openWay: string | undefined;
@@ -106,7 +122,7 @@ export function endThreads(): void {
   closedWays.clear();
   openWay = undefined;
   waiting = [];
-  for (const job of [...jobs.keys()]) fail(job, lost(job.name, "terminate() was called"));
+  for (const job of [...jobs.keys()]) fail(job, lost(job.subject, "terminate() was called"));
 }
 
 /** Multiply-adds that a thread does in a millisecond, about. */
@@ -123,10 +139,10 @@ export function noteSpeed(multiplyAdds: number, ms: number): void {
   speed = speed === undefined ? now : 0.7 * speed + 0.3 * now;
 }
 
-/** Runs the tasks of a job, on as many threads as there may be. `run` is its function, for this thread. */
-export function start(job: Job, run: unknown): void {
-  functions[job.name] = run;
-  jobs.set(job, { id: ++ids, left: job.tasks.length });
+/** Runs the tasks of a job, on as many threads as there may be. */
+export function start(job: Job): void {
+  functions[job.name] = job.run;
+  jobs.set(job, { id: ++ids, left: job.tasks.length, broken: false });
   setWorking(true);
   job.tasks.forEach((_, task) => waiting.push({ job, task }));
   pump();
@@ -201,11 +217,11 @@ function fits(slot: Slot, job: Job): boolean {
 
 function run(slot: Slot, job: Job, task: number): void {
   const thread = slot.thread!;
-  const { value, buffers, schemes } = job.tasks[task]!;
   const call = ++calls;
   slot.running = { job, task, call };
   thread.hold(true);
   try {
+    const { value, buffers, schemes } = job.tasks[task]!();
     const needed = new Map<number, Scheme>(schemes);
     const all = [...buffers];
     let share: { id: number; values?: unknown } | undefined;
@@ -213,7 +229,7 @@ function run(slot: Slot, job: Job, task: number): void {
       const { id } = jobs.get(job)!;
       share = { id };
       if (!slot.holds.has(job)) {
-        const copy = job.copies.pop()!;
+        const copy = job.copies.pop()!();
         share = { id, values: copy.value };
         all.push(...copy.buffers);
         for (const [number, scheme] of copy.schemes) needed.set(number, scheme);
@@ -246,21 +262,27 @@ function heard(slot: Slot, message: Reply): void {
   const { job, task } = running;
   slot.running = undefined;
   slot.thread!.hold(false);
-  if ("spent" in message) message.spent.forEach(keep);
   const state = jobs.get(job);
+  if (state !== undefined && job.back !== undefined) job.back(task, message.spent);
+  else message.spent.forEach(keep);
   if (state !== undefined) {
-    if (!("error" in message)) done(job, task, message.result, message.ms, state);
-    else if (job.whole === undefined) fail(job, unpackError(message.error));
+    if (!("error" in message)) {
+      if (!state.broken) done(job, task, message.result, message.ms, state);
+    } else if (job.whole === undefined) fail(job, unpackError(message.error));
     else {
+      state.broken = true;
+      waiting = waiting.filter((other) => other.job !== job);
+    }
+    if (state.broken && (job.back === undefined || !slots.some((other) => other.running?.job === job))) {
       drop(job);
-      start(job.whole, functions[job.name]);
+      start(job.whole!);
     }
   }
   if (slot.stale) close(slot);
   pump();
 }
 
-function done(job: Job, task: number, result: unknown, ms: number, state: { left: number }): void {
+function done(job: Job, task: number, result: unknown, ms: number, state: State): void {
   try {
     if (job.work[task]! > 0) noteSpeed(job.work[task]!, ms);
     state.left--;
@@ -315,6 +337,6 @@ function gone(slot: Slot, why: string): void {
   if (slot.closed) return;
   const { running } = slot;
   close(slot);
-  if (running !== undefined) fail(running.job, lost(running.job.name, why));
+  if (running !== undefined) fail(running.job, lost(running.job.subject, why));
   pump();
 }

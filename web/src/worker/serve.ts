@@ -1,6 +1,7 @@
 // The other side: a thread that runs functions of the API as messages ask, one after the other.
 import { type Handed, info, ready, takeOver } from "../module.js";
-import type { AnyScheme } from "../scheme.js";
+import { takeProse } from "../prose.js";
+import type { AnyScheme, Descriptor } from "../scheme.js";
 import { Packer, Unpacker, madeAgain, packError } from "./wire.js";
 
 /** The name that marks a worker as one of ours: the classic script looks for it. */
@@ -21,14 +22,14 @@ export interface CallMessage {
 
 export type Request =
   | CallMessage
-  | { readonly setUp: Handed | undefined }
+  | { readonly setUp: Handed | undefined; readonly prose?: readonly Descriptor[] }
   | { readonly end: number };
 
 export type Reply =
   | { readonly ready: true }
   | { readonly failed: string }
   | { readonly call: number; readonly result: unknown; readonly ms: number; readonly spent: readonly ArrayBuffer[] }
-  | { readonly call: number; readonly error: ReturnType<typeof packError> };
+  | { readonly call: number; readonly error: ReturnType<typeof packError>; readonly spent: readonly ArrayBuffer[] };
 
 /** The end of a channel, in a browser's worker, in Node's, or on this very thread. */
 export interface Port {
@@ -45,13 +46,14 @@ export function serve(api: object, port: Port, before: Promise<unknown> = Promis
   const run = async (message: CallMessage): Promise<void> => {
     const { call, name, share } = message;
     const begun = performance.now();
+    let unpacker: Unpacker | undefined;
     try {
       for (const id of message.forget) schemes.delete(id);
       for (const [id, packed] of message.schemes) schemes.set(id, madeAgain(packed));
       if (share?.values !== undefined) {
         shares.set(share.id, new Unpacker({ schemes }).unpack(share.values) as unknown[]);
       }
-      const unpacker = new Unpacker({ schemes, shared: share === undefined ? [] : shares.get(share.id)! });
+      unpacker = new Unpacker({ schemes, shared: share === undefined ? [] : shares.get(share.id)! });
       const args = unpacker.unpack(message.args) as unknown[];
       const result = await functions[name]!(...args);
       const { value, buffers } = new Packer({ own: true, filled: unpacker.room }).packed(result);
@@ -59,14 +61,18 @@ export function serve(api: object, port: Port, before: Promise<unknown> = Promis
       const spent = [...unpacker.read].filter((buffer) => !buffers.includes(buffer));
       port.post({ call, result: value, ms: performance.now() - begun, spent }, [...buffers, ...spent]);
     } catch (error) {
-      port.post({ call, error: packError(error) }, []);
+      const spent = [...(unpacker?.read ?? [])];
+      port.post({ call, error: packError(error), spent }, spent);
     }
   };
 
   port.listen((message) => {
     if ("call" in message) void run(message);
     else if ("end" in message) shares.delete(message.end);
-    else void before.then(() => setUp(message.setUp, port));
+    else {
+      if (message.prose !== undefined) takeProse(message.prose);
+      void before.then(() => setUp(message.setUp, port));
+    }
   });
 }
 

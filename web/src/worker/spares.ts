@@ -23,7 +23,7 @@ export function copyOf(bytes: Uint8Array): ArrayBuffer {
 }
 
 /** True for a buffer that should come back. */
-export function isWorthKeeping({ byteLength }: ArrayBufferLike): boolean {
+export function isWorthKeeping({ byteLength }: { readonly byteLength: number }): boolean {
   return byteLength >= kLeast;
 }
 

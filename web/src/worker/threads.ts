@@ -2,6 +2,7 @@
 // address or its host may forbid any of them, so they are tried in turn; where all are, this thread serves itself.
 import { text as inlinedText } from "../../../build/worker/thread_text.mjs";
 import { handOver, ownScript, trustedUrl } from "../module.js";
+import { schemes as prose } from "../prose.gen.js";
 import { type Reply, type Request, kThreadName, nodeThreads, serve } from "./serve.js";
 
 /** A thread that answers. */
@@ -208,9 +209,9 @@ export function connect(way: Way, listener: Listener): Promise<Thread> {
       if (way.own === true) return thread.post({ setUp: undefined }, []);
       const fallback = neighbour("fallback.js");
       try {
-        thread.post({ setUp: handOver(true, fallback) }, []);
+        thread.post({ setUp: handOver(true, fallback), prose }, []);
       } catch {
-        thread.post({ setUp: handOver(false, fallback) }, []); // messages hold no compiled modules here
+        thread.post({ setUp: handOver(false, fallback), prose }, []); // messages hold no compiled modules here
       }
     } catch (error) {
       fail(error);

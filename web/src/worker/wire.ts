@@ -358,13 +358,14 @@ function goneArray(kind: string): ArrayBufferView {
 const kSet = (Object.getPrototypeOf(Uint8Array) as { prototype: Uint8Array }).prototype.set as (
   this: unknown,
   from: unknown,
+  at: number,
 ) => void;
 
-/** Writes elements into the caller's array or tensor, and gives the array back. */
-export function fill(subject: string, out: unknown, elements: ArrayBufferView): ArrayBufferView {
+/** Writes elements into the caller's array or tensor, from `at` on, and gives the array back. */
+export function fill(subject: string, out: unknown, elements: ArrayBufferView, at = 0): ArrayBufferView {
   const target = dataOfOut(out) as ArrayBufferView;
   refuseDetached(subject, "out", target);
-  kSet.call(target, elements);
+  kSet.call(target, elements, at);
   return target;
 }
 
