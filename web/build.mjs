@@ -344,10 +344,12 @@ async function bundles(entries, { analyse = false } = {}) {
     ...(entries.includes("render") ? [`export { figures, renderSVG } from "./render.js";`] : []),
     ...["config", "files", "onnx"].filter((name) => entries.includes(name)).map((name) => `export * from "./${name}.js";`),
     // As posenc/worker, from the names alone: another list of exports would weigh as much as the code.
-    `import * as api from "./index.js"; import * as blocks from "./worker/functions.js";`,
-    `import { serveIfWorker } from "./worker/serve.js"; serveIfWorker({ ...api, ...blocks });`,
-    `import { configure, laterAll, terminate } from "./worker/later.js"; import { parts } from "./worker/parts.js";`,
-    `const promises = laterAll(api, ${JSON.stringify(await computingNames())}, parts);`,
+    `import * as api from "./index.js"; import { attentionOf } from "./attention.js";`,
+    `import { serveIfWorker } from "./worker/serve.js"; serveIfWorker({ ...api, attentionOf });`,
+    `import { configure, laterAll, terminate } from "./worker/later.js";`,
+    // Layers and gradients, whose module is not in here either, run in one piece: to cut them weighs too much.
+    `import { attentionParts } from "./worker/attention-blocks.js";`,
+    `const promises = laterAll(api, ${JSON.stringify(await computingNames())}, { attention: attentionParts });`,
     `export const worker = { ...api, ...promises, configure, terminate };`,
   ];
   const classic = await esbuild.build({

@@ -8,5 +8,5 @@
 export function inLines(script) {
   return script
     .replace(/([;}])(?=(?:async function|function|class|var|let|const|throw)\b)/g, "$1\n")
-    .replace(/=("(?:[^"\\\n]|\\.){1000,}")/g, "=\n$1\n");
+    .replace(/=((["'])(?:(?!\2)[^\\\n]|\\.){1000,}\2)/g, "=\n$1\n");
 }

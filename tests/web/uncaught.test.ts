@@ -52,7 +52,7 @@ describe("an error nobody caught", () => {
     for (const name of scripts) {
       // Bodies of text hold no code: neither modules in base64 nor the worker's script, whose own file is among these.
       const lines = readFileSync(join(kDist, name), "utf8").split("\n");
-      const code = lines.filter((line) => !/^"(?:[^"\\]|\\.)*"$/.test(line));
+      const code = lines.filter((line) => !/^(?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*');?$/.test(line));
       const throwing = code.filter((line) => /\bthrow\b/.test(line)).map((line) => line.length);
       expect(Math.max(0, ...throwing), name).toBeLessThan(2000);
     }

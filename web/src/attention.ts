@@ -169,7 +169,7 @@ export function attention(
   return attentionOf(q, k, v, options);
 }
 
-/** @internal Heads `first` and those after it of `all`, which schemes count. */
+/** Heads `first` and those after it of `all`, which schemes count. */
 export interface HeadsOf {
   readonly first: number;
   readonly all: number;
@@ -290,7 +290,10 @@ export function readAsked(
   const keyMask = readKeyMask(subject, given.keyMask, batch, keys);
   const keyLengths = readKeyLengths(subject, given.keyLengths, batch, keys);
   const mask = readPairMask(subject, given.mask, [batch, heads, queries, keys], dtype);
-  const softcap = readPositive(subject, "softcap", given.softcap) ?? 0;
+  const allowedCap = "a number above 7.01e-46 and at most 2^53";
+  const softcap = readPositive(subject, "softcap", given.softcap, allowedCap) ?? 0;
+  // In float32 a smaller one is 0.
+  if (softcap > 0 && Math.fround(softcap) === 0) refuse("out-of-range", subject, "softcap", allowedCap, softcap);
   const sinks = readSinks(subject, given.sinks, heads, dtype);
   // NaN: the core takes 1 / sqrt(d).
   const scale = given.scale === undefined ? NaN : readFinite(subject, "scale", given.scale);

@@ -118,7 +118,7 @@ export function embed(x: TensorLike, scheme: EmbedScheme, options?: EmbedOptions
     "out",
   ]);
   const concat = readChoice(subject, "mode", given.mode, ["add", "concat"], "add") === "concat";
-  const allowedScale = 'a number, or "sqrt"';
+  const allowedScale = 'a number of at most 2^53 in magnitude, or "sqrt"';
   // NaN stands for the square root of the width, which the core takes.
   const scale = given.scale === "sqrt" ? NaN : readFinite(subject, "scale", given.scale, 1, allowedScale);
   const alpha = readFinite(subject, "alpha", given.alpha, 1);

@@ -22,7 +22,7 @@ export function entropy(weights: TensorLike, options?: EntropyOptions): Tensor<"
   const subject = "entropy";
   const read = readNumbers(subject, "weights", weights);
   const given = readOptions(subject, options, ["base", "allowNonFinite"]);
-  const allowed = '"e", or a number above 0 other than 1';
+  const allowed = '"e", or a number above 0 and at most 2^53, other than 1';
   const base =
     given.base === undefined || given.base === "e"
       ? Math.E

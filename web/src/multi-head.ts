@@ -138,7 +138,7 @@ function readTokens(name: "x" | "context", value: unknown): ReadArray {
 type Given = Readonly<Record<string, unknown>>;
 
 function readHeads(given: Given, name: "heads" | "kvHeads", fallback?: number): number {
-  const allowed = "a whole number from 1";
+  const allowed = "a whole number from 1 to 2^32";
   const heads = readWhole(kSubject, name, given[name], allowed, 2 ** 32, fallback);
   if (heads < 1) refuse("out-of-range", kSubject, name, allowed, heads);
   return heads;

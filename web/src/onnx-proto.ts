@@ -1,5 +1,5 @@
-// The part of ONNX's schema (onnx.proto, IR version 8) that toOnnx writes, field numbers as there. Fields that repeat are
-// not packed, as the schema is of proto2.
+// The part of ONNX's schema (onnx.proto, IR version 8) that toOnnx writes, field numbers as there. Fields that repeat
+// are not packed, as the schema is of proto2.
 import { littleBytes } from "./byte-order.js";
 
 // The fields of a protocol-buffer message: a tag (number << 3 | kind), and a number or the bytes after their length.

@@ -64,7 +64,7 @@ export function readWhole(
   subject: string,
   argument: string,
   value: unknown,
-  allowed = "a whole number from 0",
+  allowed = "a whole number from 0 to 2^32",
   limit = 2 ** 32,
   fallback?: number,
 ): number {
@@ -93,11 +93,23 @@ export function readFinite(
 }
 
 /** A finite number above 0, or undefined where not given. */
-export function readPositive(subject: string, argument: string, value: unknown): number | undefined {
+export function readPositive(
+  subject: string,
+  argument: string,
+  value: unknown,
+  allowed = "a number above 0 and at most 2^53",
+): number | undefined {
   if (value === undefined) return undefined;
-  const allowed = "a number above 0 and at most 2^53";
   const number = readFinite(subject, argument, value, undefined, allowed);
   if (!(number > 0)) refuse("out-of-range", subject, argument, allowed, value);
+  return number;
+}
+
+/** A finite number of at least 0; the fallback where not given. */
+export function readLeast0(subject: string, argument: string, value: unknown, fallback: number): number {
+  const allowed = "a number from 0 to 2^53";
+  const number = readFinite(subject, argument, value, fallback, allowed);
+  if (number < 0) refuse("out-of-range", subject, argument, allowed, value);
   return number;
 }
 

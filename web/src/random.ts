@@ -1,7 +1,7 @@
 // Seeded random numbers, the same on every machine.
 import { refuse } from "./error.js";
 import { Frame } from "./module.js";
-import { kLimit, readFinite, readOptions, readSeed, readWhole } from "./options.js";
+import { kLimit, readFinite, readLeast0, readOptions, readSeed, readWhole } from "./options.js";
 import { type Tensor, allowedSize, float32Tensor, readArray } from "./tensor.js";
 
 /** Options of {@link randomNormal}. */
@@ -24,8 +24,7 @@ export function randomNormal(shape: number | readonly number[], options?: Random
   const given = readOptions(subject, options, ["seed", "mean", "std"]);
   const seed = readSeed(subject, given.seed);
   const mean = readFinite(subject, "mean", given.mean, 0);
-  const std = readFinite(subject, "std", given.std, 1, "a number from 0");
-  if (std < 0) refuse("out-of-range", subject, "std", "a number from 0", std);
+  const std = readLeast0(subject, "std", given.std, 1);
   const size = allowedSize(subject, "shape", dims);
   const frame = new Frame(subject);
   const result = frame.output(size * 4);

@@ -86,6 +86,33 @@ export interface Descriptor extends Outline {
   readonly laws: readonly Claim[];
 }
 
+/** A param as schemes.gen.ts has it: without what follows from the rest. */
+export type BriefParam = Omit<ParamOutline, "allowed" | "required" | "default"> & Partial<ParamOutline>;
+
+/** Outlines out of brief ones: `allowed` in the words of the core's, not required, with null for a default. */
+export function outlined(
+  brief: readonly (Omit<Outline, "params"> & { readonly params: readonly BriefParam[] })[],
+): readonly Outline[] {
+  return brief.map((outline) => {
+    const params = outline.params.map((param) => {
+      const bound = param.min == null ? {} : { aboveMin: false };
+      return { required: false, default: null, ...bound, allowed: allowedOf(param), ...param };
+    });
+    return { ...outline, params };
+  });
+}
+
+function allowedOf({ kind, min, max, aboveMin, shape, choices }: BriefParam): string {
+  const range = aboveMin === true ? `above ${min} and at most ${max}` : `from ${min} to ${max}`;
+  if (kind === "integer") return `an integer ${range}`;
+  if (kind === "real") return `a number ${range}`;
+  if (kind === "list") return `a list ${shape} of numbers ${range}`;
+  if (kind === "table") return `a table ${shape} of finite numbers`;
+  if (kind === "flag") return "true or false";
+  const words = choices!.map((choice) => `"${choice}"`);
+  return `${words.slice(0, -1).join(", ")} or ${words.at(-1)}`;
+}
+
 /** Outlines, the sentences of their params, and what else Descriptor adds, put together. */
 export function withProse(
   outlines: readonly Outline[],

@@ -109,7 +109,7 @@ describe("precision", () => {
       expect(() => precision(rope({ dim: 4 }), 3, options as never)).toThrow(message);
     refused({ arithmetic: "fp16" }, '"float64", "float32", "float16" or "bfloat16"');
     refused({ recipe: "naive" }, "precision: recipe");
-    refused({ tolerance: -1 }, "precision: tolerance must be a number of at least 0, got -1");
+    refused({ tolerance: -1 }, "precision: tolerance must be a number from 0 to 2^53, got -1");
     expect(() => precision(posenc.learned({ length: 2, dim: 2 }), 2)).toThrow(
       expect.objectContaining({ code: "unsupported" }),
     );

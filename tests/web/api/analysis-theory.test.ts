@@ -233,7 +233,7 @@ describe("taylor", () => {
     const refused = (options: object, message: string): void =>
       expect(() => taylor({ tokens: 4, dim: 4, scales: [1], ...options } as never)).toThrow(message);
     refused({ tokens: 1 }, "tokens must be an integer from 2 to 256");
-    refused({ dim: 300 }, "dim must be an integer from 1 to 256");
+    refused({ dim: 300 }, "dim must be an integer from 2 to 256");
     refused({ scales: [[1]] }, "scales");
     refused({ scales: undefined }, "scales");
     refused({ positions: [1, 1] }, "two different positions below tokens");

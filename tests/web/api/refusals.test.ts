@@ -760,6 +760,32 @@ describe("every function, every argument, every bad value", () => {
     }
   }
 
+  // A number refused for being too large is told how large it may be, even where the small one it stands beside is what
+  // the words are about; and for one option they are always the same.
+  it("name both ends of a number's range, whichever was passed", () => {
+    const ends = [-Infinity, -1e308, -(2 ** 54), -1, 0, 1e-320, 1e-60, 2 ** 40, 2 ** 54, 1e39, 1e300, Infinity];
+    const wrong: string[] = [];
+    for (const [name, entry] of Object.entries(kEntries)) {
+      for (const [argument, [, kind]] of [...Object.entries(entry.args), ...Object.entries(entry.options ?? {})]) {
+        if (!["number", "positive", "whole"].includes(kind)) continue;
+        const said = new Map<number, string>();
+        for (const end of ends) {
+          try {
+            run(name, entry, argument, end);
+          } catch (error) {
+            const { code, allowed, argument: named } = error as posenc.PosencError;
+            if (named === argument && ["not-finite", "out-of-range"].includes(code)) said.set(end, allowed);
+          }
+        }
+        const texts = new Set(said.values());
+        const upper = [...said.keys()].some((end) => end > 0 && end >= 2 ** 40);
+        const says = [...texts].every((text) => /\b(to|most|below|magnitude|finite)\b/.test(text));
+        if (texts.size > 1 || (upper && !says)) wrong.push(`${name}: ${argument} ${[...texts].join(" | ")}`);
+      }
+    }
+    expect(wrong).toEqual([]);
+  });
+
   it("take allowNonFinite where a NaN can be followed, and say no elsewhere", () => {
     const taking = [
       ...["attention", "attentionDistance", "attentionGradient", "embed", "entropy", "multiHeadAttention", "rotate"],

@@ -3,7 +3,7 @@ import { analysisFrame } from "../analysis-part.js";
 import { encode } from "../embed.js";
 import { refuse } from "../error.js";
 import { frequenciesFor } from "../frequencies.js";
-import { readFinite, readOptions, readWhole } from "../options.js";
+import { readLeast0, readOptions, readWhole } from "../options.js";
 import { arange } from "../positions.js";
 import { type EmbedScheme, type RotateScheme, readScheme } from "../scheme.js";
 import { sinusoidal } from "../schemes.gen.js";
@@ -136,9 +136,7 @@ export interface Collisions {
 export function collisions(target: TensorLike | EmbedScheme | RotateScheme, options?: CollisionsOptions): Collisions {
   const subject = "collisions";
   const given = readOptions(subject, options, ["length", "tolerance", "limit"]);
-  const allowed = "a number of at least 0";
-  const tolerance = readFinite(subject, "tolerance", given.tolerance, 0, allowed);
-  if (tolerance < 0) refuse("out-of-range", subject, "tolerance", allowed, tolerance);
+  const tolerance = readLeast0(subject, "tolerance", given.tolerance, 0);
   const limit = readWhole(subject, "limit", given.limit, "a whole number from 0 to 2^24", 2 ** 24, 1000);
   const read = readTarget(subject, target, given.length);
   if ("uniform" in read) {

@@ -7,6 +7,8 @@ import { readFinite, readNoOptions, readOptions } from "../options.js";
 import { fullDescriptor } from "../prose.js";
 import { type AnyScheme, type ParamOutline, type Slot, type Spec, readScheme } from "../scheme.js";
 
+const kCount = "a whole number from 1 to 2147483648";
+
 const slots: readonly Slot[] = ["embed", "rotate", "bias", "relate"];
 
 /** Options of {@link cost}. */
@@ -196,10 +198,10 @@ export function cost(options: CostOptions): Costs {
   const given = readOptions(subject, options, ["length", "dim", "heads", "layers", "kernelWidth", "scheme"]);
   const scheme = given.scheme as AnyScheme | undefined;
   const spec = scheme === undefined ? undefined : readScheme(subject, "scheme", scheme, slots);
-  const length = readFinite(subject, "length", given.length);
-  const dim = readFinite(subject, "dim", given.dim);
+  const length = readFinite(subject, "length", given.length, undefined, kCount);
+  const dim = readFinite(subject, "dim", given.dim, undefined, kCount);
   const own = spec === undefined || spec.heads === 0 ? 1 : spec.heads;
-  const heads = readFinite(subject, "heads", given.heads, own);
+  const heads = readFinite(subject, "heads", given.heads, own, kCount);
   if (spec !== undefined && spec.heads !== 0 && spec.heads !== heads) {
     refuse("shape-mismatch", subject, "heads", `${spec.heads}, which the scheme is made for`, heads);
   }
@@ -216,8 +218,8 @@ export function cost(options: CostOptions): Costs {
     length,
     dim,
     heads,
-    layers: readFinite(subject, "layers", given.layers, 1),
-    kernel_width: readFinite(subject, "kernelWidth", given.kernelWidth, 3),
+    layers: readFinite(subject, "layers", given.layers, 1, kCount),
+    kernel_width: readFinite(subject, "kernelWidth", given.kernelWidth, 3, kCount),
     parameters: learned.count,
     ...work,
     out,

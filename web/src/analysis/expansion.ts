@@ -48,7 +48,9 @@ export function taylor(options: TaylorOptions): Taylor {
   const subject = "taylor";
   const given = readOptions(subject, options, ["tokens", "dim", "seed", "scales", "positions", "scheme"]);
   const tokens = readWhole(subject, "tokens", given.tokens, "an integer from 2 to 256", 256);
-  const dim = readWhole(subject, "dim", given.dim, "an integer from 1 to 256", 256);
+  const allowedDim = "an integer from 2 to 256";
+  const dim = readWhole(subject, "dim", given.dim, allowedDim, 256);
+  if (dim < 2) refuse("out-of-range", subject, "dim", allowedDim, dim);
   const seed = readSeed(subject, given.seed);
   const scales = readNumbers(subject, "scales", given.scales);
   if (scales.shape.length !== 1) {

@@ -1,6 +1,7 @@
 // Positions beyond those a model was trained on.
 import { analysisFrame } from "../analysis-part.js";
 import type { Place } from "../module.js";
+import { refuse } from "../error.js";
 import { readFinite, readFlag, readOptions, readPositive } from "../options.js";
 import type { PositionsLike } from "../positions.js";
 import type { RotateScheme } from "../scheme.js";
@@ -35,8 +36,8 @@ export interface Extrapolation {
 export function extrapolation(scheme: TurningScheme, options: ExtrapolationOptions): Extrapolation {
   const subject = "extrapolation";
   const given = readOptions(subject, options, ["trained", "length", "trainedWith"]);
-  const trained = readPositive(subject, "trained", readFinite(subject, "trained", given.trained))!;
-  const length = readFinite(subject, "length", given.length);
+  const trained = readLength(subject, "trained", given.trained);
+  const length = readLength(subject, "length", given.length);
   const own = given.trainedWith === undefined;
   const old = turnedPairs(subject, own ? "scheme" : "trainedWith", own ? scheme : given.trainedWith, trained);
   const now = turnedPairs(subject, "scheme", scheme, length);
@@ -95,7 +96,7 @@ export function contextExtension(
 ): ContextExtension {
   const subject = "contextExtension";
   const given = readOptions(subject, options, ["length", "beforeLength", "offsets", "normalize"]);
-  const length = readFinite(subject, "length", given.length);
+  const length = readLength(subject, "length", given.length);
   const beforeLength = readPositive(subject, "beforeLength", given.beforeLength) ?? length;
   const normalize = readFlag(subject, "normalize", given.normalize);
   const old = turnedPairs(subject, "before", before, beforeLength);
@@ -133,4 +134,11 @@ export function contextExtension(
     stale: read(stale),
     staleError: read(error),
   };
+}
+
+function readLength(subject: string, argument: string, value: unknown): number {
+  const allowed = "a whole number from 1 to 2^53";
+  const length = readFinite(subject, argument, value, undefined, allowed);
+  if (length < 1) refuse("out-of-range", subject, argument, allowed, value);
+  return length;
 }

@@ -113,7 +113,9 @@ export function extendTable(table: TensorLike, length: number): ExtendedTable {
   const subject = "extendTable";
   readNoOptions(subject, arguments, 2);
   const { data, rows, columns } = readTable(subject, "table", table);
-  const wanted = readWhole(subject, "length", length);
+  const allowed = `a whole number from ${rows}, the table's rows, to 2^32`;
+  const wanted = readWhole(subject, "length", length, allowed);
+  if (rows > 1 && wanted < rows) refuse("out-of-range", subject, "length", allowed, wanted);
   const size = allowedSize(subject, "length x dim", [Math.max(wanted, rows), columns], 8);
   const frame = analysisFrame(subject);
   const out = frame.output(size * 8);

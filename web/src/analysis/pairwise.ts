@@ -1,7 +1,7 @@
 // What a matrix of numbers of pairs (a bias, weights, similarities) says of distance.
 import { analysisFrame } from "../analysis-part.js";
 import type { Frame, Place } from "../module.js";
-import { readChoice, readFinite, readNoOptions, readOptions } from "../options.js";
+import { readChoice, readFinite, readLeast0, readNoOptions, readOptions } from "../options.js";
 import { Tensor, type TensorLike } from "../tensor.js";
 import { type Matrices, readMatrices } from "./table.js";
 
@@ -141,7 +141,7 @@ export function locality(matrix: TensorLike, options?: LocalityOptions): Tensor<
   const read = readMatrices(subject, "matrix", matrix);
   const given = readOptions(subject, options, ["start", "radius", "kind"]);
   const start = readFinite(subject, "start", given.start, 0);
-  const radius = readFinite(subject, "radius", given.radius, 1);
+  const radius = readLeast0(subject, "radius", given.radius, 1);
   const scores = readChoice(subject, "kind", given.kind, ["weights", "scores"], "weights") === "scores";
   const frame = analysisFrame(subject);
   const share = frame.output(read.batch * 8);

@@ -1,7 +1,7 @@
 // What tables of sines become in the arithmetic that frameworks form them in.
 import { analysisFrame } from "../analysis-part.js";
 import type { Place } from "../module.js";
-import { readChoice, readFinite, readOptions } from "../options.js";
+import { readChoice, readLeast0, readOptions } from "../options.js";
 import type { PositionsLike } from "../positions.js";
 import { Tensor, allowedSize } from "../tensor.js";
 import { type TurningScheme, readLine, turnedPairs } from "./turned-pairs.js";
@@ -71,7 +71,7 @@ export function precision(scheme: TurningScheme, positions: PositionsLike, optio
   const given = readOptions(subject, options, ["arithmetic", "recipe", "tolerance", "length"]);
   const arithmetic = readChoice(subject, "arithmetic", given.arithmetic, arithmetics, "float32");
   const recipe = readChoice(subject, "recipe", given.recipe, recipes, "power");
-  const tolerance = readFinite(subject, "tolerance", given.tolerance, 0.001);
+  const tolerance = readLeast0(subject, "tolerance", given.tolerance, 0.001);
   const { parts, pairs, base } = turnedPairs(subject, "scheme", scheme, given.length);
   const places = readLine(subject, "positions", positions);
   const count = places.length;

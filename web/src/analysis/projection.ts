@@ -1,4 +1,5 @@
 // Tables drawn in few dimensions: principal components, and exact t-SNE.
+import { refuse } from "../error.js";
 import { analysisFrame } from "../analysis-part.js";
 import { readFinite, readOptions, readSeed, readWhole } from "../options.js";
 import { Tensor, type TensorLike } from "../tensor.js";
@@ -90,7 +91,12 @@ export function tsne(table: TensorLike, options?: TsneOptions): TsneMap {
   const subject = "tsne";
   const { data, rows, columns } = readTable(subject, "table", table);
   const given = readOptions(subject, options, ["perplexity", "iterations", "seed"]);
-  const perplexity = readFinite(subject, "perplexity", given.perplexity, Math.max(1, Math.min(30, (rows - 1) / 3)));
+  const most = (rows - 1) / 3;
+  const wide = `a number from 1 to ${most}, a third of the other rows`;
+  const perplexity = readFinite(subject, "perplexity", given.perplexity, Math.max(1, Math.min(30, most)), wide);
+  if (most >= 1 && !(perplexity >= 1 && perplexity <= most)) {
+    refuse("out-of-range", subject, "perplexity", wide, perplexity);
+  }
   const allowed = "a whole number from 0 to 1000000";
   const iterations = readWhole(subject, "iterations", given.iterations, allowed, 1e6, 1000);
   const seed = readSeed(subject, given.seed);

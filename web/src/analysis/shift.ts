@@ -236,7 +236,7 @@ export function translationGap(scheme: AnyScheme, options?: TranslationGapOption
   const given = readOptions(subject, options, ["shift", "length", "seed"]);
   const shift = readFinite(subject, "shift", given.shift, 1, "a whole number of at most 2^53 in magnitude");
   if (!Number.isInteger(shift)) refuse("not-integer", subject, "shift", "a whole number", shift);
-  const length = readWhole(subject, "length", given.length, "a whole number from 1", kLimit, 32);
+  const length = readWhole(subject, "length", given.length, "a whole number from 1 to 2^53", kLimit, 32);
   const seed = readSeed(subject, given.seed);
   const width = spec.width === 0 ? 8 : spec.width;
   const random = (heads: number, salt: number): Tensor<"float32"> =>

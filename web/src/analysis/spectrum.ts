@@ -1,4 +1,5 @@
 // The frequencies of a scheme read as clocks, and as the places of a number system.
+import { refuse } from "../error.js";
 import { analysisFrame } from "../analysis-part.js";
 import { frequenciesFor } from "../frequencies.js";
 import { readFinite, readOptions, readPositive } from "../options.js";
@@ -31,7 +32,9 @@ export interface Spectrum {
 export function spectrum(scheme: EmbedScheme | RotateScheme, options: SpectrumOptions): Spectrum {
   const subject = "spectrum";
   const given = readOptions(subject, options, ["context", "length"]);
-  const context = readFinite(subject, "context", given.context, undefined, "a number above 0");
+  const allowed = "a number above 0 and at most 2^53";
+  const context = readFinite(subject, "context", given.context, undefined, allowed);
+  if (context <= 0) refuse("out-of-range", subject, "context", allowed, context);
   const length = readPositive(subject, "length", given.length) ?? (context > 0 ? context : 1);
   const { inverse } = frequenciesFor(subject, scheme, { length });
   const pairs = inverse.length;

@@ -1,7 +1,7 @@
 // A call cut into blocks that run apart. A result of attention depends on its query and the keys of its head alone, so
 // blocks of heads, or of queries that say where they stand, give the bits of the whole.
 import { type ReadArray, Tensor, kindOfArray, product, readArray, readNumbers } from "../tensor.js";
-import { type Places, readCausal, readPlaces, readWindow } from "../attention.js";
+import { type Places, kAttentionOptions, readCausal, readPlaces, readWindow } from "../attention.js";
 import { readMask, readOptions } from "../options.js";
 import { bufferOf, keep } from "./spares.js";
 import { Packer, Unpacker, dataOfOut, fill } from "./wire.js";
@@ -51,25 +51,8 @@ export class Unfit extends Error {}
 /** Options that were read. */
 export type Given = Readonly<Record<string, unknown>>;
 
-// Options that mean the same to a block of queries as to the whole …
-const kAlike = [
-  "rotate",
-  "bias",
-  "relate",
-  "window",
-  "prefixLength",
-  "keyMask",
-  "keyLengths",
-  "scale",
-  "softcap",
-  "sinks",
-  "dtype",
-  "weights",
-  "trace",
-  "allowNonFinite",
-  "length",
-];
-// … and those that are cut with the queries. Any other keeps a call in one piece.
+const kOptions = [...kAttentionOptions, "dtype"];
+// Options that are cut with the queries; others mean the same to a block of queries as to the whole.
 const kPerQuery = ["causal", "queryPositions", "keyPositions", "queryOrder", "keyOrder", "mask", "out"];
 
 /** What softmax costs a pair, in multiply-adds. */
@@ -121,7 +104,7 @@ export class Call {
     if (kvShape !== value.shape.slice(0, -1).join() || !Number.isInteger(this.group)) throw new Unfit();
     if (this.queries === 0 || this.keys === 0 || this.batch * this.heads === 0 || !worth(this)) throw new Unfit();
 
-    const known = [...kAlike, ...kPerQuery].filter((name) => !without.includes(name));
+    const known = kOptions.filter((name) => !without.includes(name));
     const given = (this.given = readOptions(subject, options, known));
     this.mask = given.mask === undefined ? undefined : readArray(subject, "mask", given.mask);
     if (this.mask?.shaped === false) throw new Unfit();
@@ -171,7 +154,7 @@ export class Call {
   alike(): { readonly options: Readonly<Record<string, unknown>>; readonly shared: readonly object[] } {
     const { given, places } = this;
     const options: Record<string, unknown> = {};
-    for (const name of kAlike) if (given[name] !== undefined) options[name] = given[name];
+    for (const [name, value] of Object.entries(given)) if (!kPerQuery.includes(name)) options[name] = value;
     if (this.causal) options.causal = true;
     options.keyPositions = new Tensor(places.key.data, [places.key.axes, this.keys], "float64");
     if (places.keyOrder !== undefined) options.keyOrder = new Tensor(places.keyOrder, [this.keys], "float64");
