@@ -293,7 +293,7 @@ export function readAsked(
   const allowedCap = "a number above 7.01e-46 and at most 2^53";
   const softcap = readPositive(subject, "softcap", given.softcap, allowedCap) ?? 0;
   // In float32 a smaller one is 0.
-  if (softcap > 0 && Math.fround(softcap) === 0) refuse("out-of-range", subject, "softcap", allowedCap, softcap);
+  if (softcap > 0 && softcap <= 2 ** -150) refuse("out-of-range", subject, "softcap", allowedCap, softcap);
   const sinks = readSinks(subject, given.sinks, heads, dtype);
   // NaN: the core takes 1 / sqrt(d).
   const scale = given.scale === undefined ? NaN : readFinite(subject, "scale", given.scale);

@@ -96,5 +96,6 @@ export interface RiemannSumOptions {
 export function riemannSum(law: FrequencyLaw, offsets: PositionsLike, options: RiemannSumOptions): Tensor<"float64"> {
   const subject = "riemannSum";
   const { dim } = readOptions(subject, options, ["dim"]);
-  return run(subject, "riemann_sum", law, offsets, { dim: readFinite(subject, "dim", dim, undefined, "an even integer from 2 to 65536") });
+  const allowed = "an even integer from 2 to 65536";
+  return run(subject, "riemann_sum", law, offsets, { dim: readFinite(subject, "dim", dim, undefined, allowed) });
 }
