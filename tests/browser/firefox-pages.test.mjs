@@ -39,6 +39,13 @@ it.each([
     expect(fault, name).toBe("");
     expect(drawn, name).toBe(true);
   }
+  // Formulas have the font that the pages bring.
+  const font = await page.evaluate(async () => {
+    await document.fonts.ready;
+    const here = (face) => face.status === "loaded" && /posenc math/.test(face.family);
+    return !document.querySelector("math") || [...document.fonts].some(here);
+  });
+  expect(font).toBe(true);
   // Data are made on the page, or by the browser itself.
   const elsewhere = asked.filter((address) => !address.startsWith(fileAddress(kSite)) && !address.startsWith("data:"));
   expect(elsewhere).toEqual([]);

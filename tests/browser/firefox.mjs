@@ -6,7 +6,15 @@ import puppeteer from "puppeteer-core";
 export function launchFirefox() {
   const executablePath = process.env.FIREFOX ?? "/usr/bin/firefox-esr";
   if (!existsSync(executablePath)) throw new Error(`There is no ${executablePath}: set FIREFOX to a Firefox.`);
-  return puppeteer.launch({ browser: "firefox", executablePath, headless: true, protocolTimeout: 110_000 });
+  // Puppeteer lets pages on a disk read the files beside them, as Firefox does not for readers.
+  const extraPrefsFirefox = { "security.fileuri.strict_origin_policy": true };
+  return puppeteer.launch({
+    browser: "firefox",
+    executablePath,
+    extraPrefsFirefox,
+    headless: true,
+    protocolTimeout: 110_000,
+  });
 }
 
 /** Opens an address; `faults` gathers what the console warns of and what nobody caught. */
