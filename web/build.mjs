@@ -224,7 +224,8 @@ async function types(entries) {
 // ---------------------------------------------------------------- bundles
 
 // posenc/external has no bytes inlined, and the classic script no script of a worker and all its figures at once; where
-// a bundle cannot be split (`fallback` given), the plain-JavaScript build stays a file beside it.
+// a bundle cannot be split (`fallback` given), the plain-JavaScript build stays a file beside it. One file with all
+// figures (`later` false) has the names of their attributes and not what each means, which is for documents.
 function modulePlugin({ inlined = true, unpacker = inlined, fallback, threads = true, later = true, prose } = {}) {
   return {
     name: "posenc-modules",
@@ -243,17 +244,18 @@ function modulePlugin({ inlined = true, unpacker = inlined, fallback, threads = 
         }));
       if (!threads)
         build.onLoad({ filter: /thread_text\.mjs$/ }, () => ({ contents: "export const text = undefined;" }));
-      if (!later)
+      if (!later) {
         build.onLoad({ filter: /figures\/later\.ts$/ }, () => ({
           contents:
             'import { figures } from "./index.js";\n' +
             "export const figureFiles = Object.fromEntries(figures.map((figure) => [figure.name, figure]));",
           resolveDir: join(kRoot, "web/figures"),
         }));
-      build.onLoad({ filter: /web\/figures\/[\w-]+\.ts$/ }, ({ path }) => ({
-        contents: withoutMeanings(readFileSync(path, "utf8")),
-        loader: "ts",
-      }));
+        build.onLoad({ filter: /web\/figures\/[\w-]+\.ts$/ }, ({ path }) => ({
+          contents: withoutMeanings(readFileSync(path, "utf8")),
+          loader: "ts",
+        }));
+      }
       if (fallback) {
         build.onResolve({ filter: /posenc_fallback\.mjs$/ }, () => ({
           path: fallback,
@@ -272,7 +274,6 @@ async function withShortSheet(source, esbuild) {
   return source.replace(whole, () => `const css = ${JSON.stringify(code.trim())}`);
 }
 
-// A page needs the names of a figure's attributes; what each means is for documents.
 function withoutMeanings(figure) {
   return figure.replace(/^  attributes: \{\n([^]*?)^  \},$/m, (_, lines) => {
     const names = [...lines.matchAll(/^    (\w+):/gm)].map(([, name]) => `${name}: ""`);

@@ -51,6 +51,9 @@ describe("the gallery", () => {
     const attributes = await page.evaluate(() => posenc.figures.map((figure) => Object.keys(figure.attributes)));
     const kebab = (name) => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
     expect(told).toEqual(attributes.map((list) => list.map(kebab)));
+    const meanings = await page.locator("section[data-figure] tbody td").allTextContents();
+    expect(meanings.length).toBe(told.flat().length);
+    for (const meaning of meanings) expect(meaning).toMatch(/\w+ \w+|^\w{4,}/);
 
     // The guide's program, which needs a document.
     const guide = readFileSync(join(kRoot, "docs/figures.md"), "utf8");

@@ -175,8 +175,8 @@ export interface Figure<Model = unknown> {
   /** "embed" becomes <posenc-embed>. */
   name: string;
   /**
-   * The attributes and what each means: for the element's properties of the same names, and for documents, which alone
-   * are told the meanings (bundles hold the names).
+   * The attributes and what each means: for the element's properties of the same names, and for documents (the classic
+   * script has the names with empty texts).
    */
   attributes: Readonly<Record<string, string>>;
   /**
