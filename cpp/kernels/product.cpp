@@ -159,7 +159,7 @@ void product_panel(const float* left, std::size_t left_stride, std::size_t rows,
     const float* const b_row = left + (last < 1 ? last : 1) * left_stride;
     const float* const c_row = left + (last < 2 ? last : 2) * left_stride;
     const float* const d_row = left + (last < 3 ? last : 3) * left_stride;
-    const RegisterTile t = multiply_rows(left, b_row, c_row, d_row, right, depth);
+    const RegisterTile t = multiply_rows({left, b_row, c_row, d_row}, right, depth);
     put(out, t.a0, t.a1, add);
     if (last >= 1) put(out + out_stride, t.b0, t.b1, add);
     if (last >= 2) put(out + 2 * out_stride, t.c0, t.c1, add);

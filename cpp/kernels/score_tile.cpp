@@ -1,5 +1,6 @@
 #include "kernels/score_tile.h"
 
+#include <cstring>
 #include <limits>
 
 #include "kernels/register_tile.h"
@@ -70,6 +71,11 @@ float pack_lanes(const float* x, std::size_t row_stride, int rows, std::size_t d
 void score_tile(const float* keys, const float* queries, std::size_t d, std::size_t panels, float* s, float* most) {
   // keys (panels, d, 4)  queries (d, 8) -> s (4 panels, 8)  most (8)
   F32x4 m0 = splat(-std::numeric_limits<float>::infinity()), m1 = m0;
+  if (d == 0) {  // apart, or compilers write the loop down once more for it
+    if (panels != 0) m0 = m1 = splat(0.0f);
+    std::memset(s, 0, 32 * panels * sizeof(float));
+    panels = 0;
+  }
   for (std::size_t p = 0; p < panels; ++p, keys += 4 * d, s += 32) {
     const RegisterTile t = multiply(keys, queries, d);
     m0 = max(max(max(max(m0, t.a0), t.b0), t.c0), t.d0);

@@ -450,6 +450,38 @@ describe("a bad script", () => {
   });
 });
 
+describe("the core's module", () => {
+  it("is read from the file beside it, and unpacked where that is gone or of another build", () => {
+    const file = join(folder, "node_modules/posenc/dist/posenc.wasm");
+    const whole = readFileSync(file);
+    const run = (): { sizes: number[]; out: number[] } => {
+      const { stdout, stderr } = node(`const sizes = [];
+        WebAssembly.Module = new Proxy(WebAssembly.Module, {
+          construct: (Module, [bytes]) => (sizes.push(bytes.byteLength), new Module(bytes)),
+        });
+        const { attention } = await import("posenc");
+        const x = { shape: [3, 2], data: Float32Array.of(1, 2, 3, 4, 5, 6) };
+        console.log(JSON.stringify({ sizes, out: [...attention(x, x, x).out.data] }));`);
+      expect(stderr).toBe("");
+      return JSON.parse(stdout) as ReturnType<typeof run>;
+    };
+    const { sizes, out } = run();
+    expect(sizes).toEqual([whole.length]);
+    try {
+      for (const at of [0, Math.floor(whole.length / 122) * 61]) {
+        const other = Uint8Array.from(whole);
+        other[at]! ^= 1;
+        writeFileSync(file, other);
+        expect(run(), String(at)).toEqual({ sizes: [expect.any(Number), whole.length], out });
+      }
+      rmSync(file);
+      expect(run()).toEqual({ sizes: [expect.any(Number), whole.length], out });
+    } finally {
+      writeFileSync(file, whole);
+    }
+  });
+});
+
 describe("size", () => {
   const dist = join(kRoot, "dist");
   const gzipped = (path: string): number => gzipSync(readFileSync(path), { level: 9 }).length;

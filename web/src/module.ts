@@ -2,10 +2,11 @@
 // self-test, and frames that carry arguments in and results out in whole blocks. No view of a heap ever leaves this
 // file, for one taken before the memory grows silently has length 0.
 import { bytes as wasmBase64 } from "../../build/wasm/posenc_bytes.mjs";
+import { mark } from "../../build/wasm/posenc_mark.mjs";
 import { bytes as unpackerBase64 } from "../../build/wasm/unpack_bytes.mjs";
 import type { PosencModule } from "../../build/wasm/posenc_fallback.mjs";
 import { fromBase64 } from "./base64.js";
-import { type ErrorCode, PosencError, printed, refusal, refuse, refuseUnknown } from "./error.js";
+import { type ErrorCode, PosencError, printed, refusal, refuse, refuseMissing, refuseUnknown } from "./error.js";
 import { type Unpacker, unpackModule } from "./lzma.js";
 
 /** A module's bytes, or the module compiled. */
@@ -276,6 +277,7 @@ function isBuffer(value: unknown): value is ArrayBuffer {
 
 // What init() was given for a part, as every engine takes it; undefined where the inlined bytes serve.
 function given(part: Part): BufferSource | WebAssembly.Module | undefined {
+  if (typeof WebAssembly !== "object") throw new Error("this engine has no WebAssembly");
   const wasm = settings[part.option];
   // Not every engine takes a DataView.
   if (ArrayBuffer.isView(wasm)) return new Uint8Array(wasm.buffer as ArrayBuffer, wasm.byteOffset, wasm.byteLength);
@@ -293,16 +295,8 @@ function inlined(part: Part): Uint8Array<ArrayBuffer> {
   const packed = base64 === undefined ? undefined : fromBase64(base64, true);
   if (packed === undefined || packed.length === 0) {
     const { option, file } = part;
-    throw refusal(
-      {
-        code: "missing-option",
-        subject: "posenc",
-        argument: option,
-        allowed: `given to init({${option}}), the bytes of ${file} or the module compiled from them`,
-        given: "undefined",
-      },
-      `posenc: no module is inlined here, hand the bytes of ${file} to init({${option}})`,
-    );
+    const allowed = `given to init({${option}}), the bytes of ${file} or the module compiled from them`;
+    refuseMissing("posenc", option, allowed);
   }
   return packed;
 }
@@ -322,22 +316,38 @@ function compilesAtOnce(): boolean {
   }
 }
 
-function requireWebAssembly(): void {
-  if (typeof WebAssembly !== "object") throw new Error("this engine has no WebAssembly");
+interface Host {
+  readonly Deno?: unknown;
+  readonly process: { getBuiltinModule(name: "node:fs"): { readFileSync(file: URL): Uint8Array<ArrayBuffer> } };
+}
+
+// The core's file of the package that this file is of, where Node can read it: unpacking takes as long as all the rest
+// of a first call. Nothing where there is none (browsers, bundles) or one of another build (web/build.mjs computes the
+// same sum). Deno would ask its user for leave. One argument for URL: bundlers would take two for an asset.
+function besideThis(): Uint8Array<ArrayBuffer> | undefined {
+  const { Deno, process } = globalThis as unknown as Host;
+  if (Deno !== undefined) return undefined;
+  try {
+    const file = new URL(`${import.meta.url}/../../${core.file}`);
+    const bytes = process.getBuiltinModule("node:fs").readFileSync(file);
+    let sum = bytes.length;
+    for (let i = 0; i < bytes.length; i += 61) sum = (sum * 31 + bytes[i]!) | 0;
+    if (sum === mark) return bytes;
+  } catch {}
+  return undefined;
 }
 
 function compiled(part: Part): WebAssembly.Module {
-  requireWebAssembly();
   const wasm = given(part);
   if (isModule(wasm)) return wasm;
   if (wasm !== undefined) return new WebAssembly.Module(wasm);
   const packed = inlined(part);
-  return new WebAssembly.Module(unpackedBy(new WebAssembly.Module(unpackerBytes()), packed));
+  const bare = part === core && besideThis();
+  return new WebAssembly.Module(bare || unpackedBy(new WebAssembly.Module(unpackerBytes()), packed));
 }
 
 // The same, compiled off the page's thread.
 async function compiledLater(part: Part): Promise<WebAssembly.Module> {
-  requireWebAssembly();
   const wasm = given(part);
   if (isModule(wasm)) return wasm;
   if (wasm !== undefined) return WebAssembly.compile(wasm);
@@ -387,16 +397,10 @@ function jsSource(createJs: CreateModule): Source {
     backend: "js",
     make() {
       const glue = createJs({ print: () => undefined, printErr: () => undefined });
+      // The glue's names are those of the bindings after a line.
+      const named = Object.entries(glue).map(([name, value]) => [name.replace(/^_/, ""), value as unknown]);
       return {
-        posenc_call: glue._posenc_call,
-        posenc_layout: glue._posenc_layout,
-        posenc_schemes: glue._posenc_schemes,
-        posenc_text: glue._posenc_text,
-        posenc_about: glue._posenc_about,
-        malloc: glue._malloc,
-        free: glue._free,
-        stackSave: glue.stackSave,
-        stackRestore: glue.stackRestore,
+        ...(Object.fromEntries(named) as Functions),
         get heap() {
           return { u8: glue.HEAPU8, i32: glue.HEAP32, f32: glue.HEAPF32, f64: glue.HEAPF64 };
         },
@@ -526,7 +530,7 @@ async function loadCore(): Promise<void> {
           allowed: '"js" where WebAssembly SIMD cannot be had',
           given: core.failure?.given ?? "",
         },
-        `posenc: WebAssembly SIMD cannot be had here (${core.failure?.given ?? "refused"})`,
+        undefined,
         { cause: core.failure },
       );
     }
@@ -875,7 +879,7 @@ function internal(subject: string, what: string, cause?: unknown): PosencError {
   return refusal(
     { code: "internal", subject, argument: "", allowed: `internal fault, ${what}`, given: "" },
     undefined,
-    cause === undefined ? undefined : { cause },
+    { cause },
   );
 }
 
@@ -889,7 +893,7 @@ function outOfMemory(subject: string, given: string, cause?: unknown): PosencErr
       given,
     },
     undefined,
-    cause === undefined ? undefined : { cause },
+    { cause },
   );
 }
 
@@ -923,11 +927,10 @@ function refused(subject: string, json: string): PosencError {
 
 // Positions 0, 3 and 2^40 in four columns, and the natural logarithms of 1 ... 10: known beforehand, not computed here.
 const kTable = [
-  0, 1, 0, 1, 0.14112000806, -0.9899924966, 0.0299955002025, 0.999550033749, -0.405705011533, -0.914004071992,
-  0.15230704357, -0.988333225425,
+  0, 1, 0, 1, 0.14112, -0.9899925, 0.0299955, 0.99955, -0.405705, -0.9140041, 0.152307, -0.9883332,
 ];
 const kLogarithms = [
-  0, 0.693147181, 1.09861229, 1.38629436, 1.60943791, 1.79175947, 1.94591015, 2.07944154, 2.19722458, 2.30258509,
+  0, 0.69314718, 1.0986123, 1.3862944, 1.6094379, 1.7917595, 1.9459101, 2.0794415, 2.1972246, 2.3025851,
 ];
 
 // A table of sines and a causal attention whose scores are logarithms of small integers: together they pass through the
