@@ -330,7 +330,8 @@ function tasksOf({ args, shared, fresh, work }: Blocks): Pick<Job, "tasks" | "co
   };
   const sent: (readonly ArrayBuffer[])[] = [];
   const pack = (values: readonly unknown[], task: number): Packed => {
-    const packed = new Packer({ shared, own: fresh }).packed(values);
+    // One alone brings along what several would share.
+    const packed = new Packer({ shared: args.length === 1 ? [] : shared, own: fresh }).packed(values);
     sent[task] = packed.buffers.filter(isWorthKeeping);
     return packed;
   };
