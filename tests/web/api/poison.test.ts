@@ -1,0 +1,98 @@
+// NaN and Infinity behind every kind of mask, in every operand: who cannot see them has the bits of a clean call.
+import { describe, expect, it } from "vitest";
+import {
+  type AttentionOptions,
+  Tensor,
+  alibi,
+  attention,
+  attentionGradient,
+  randomNormal,
+  rope,
+  shaw,
+  tensor,
+} from "../../../web/src/index.js";
+
+const [heads, queries, keys, d] = [2, 9, 13, 4];
+const [q, k, v] = [1, 2, 3].map((seed) => randomNormal([heads, seed === 1 ? queries : keys, d], { seed })) as [
+  Tensor<"float32">, Tensor<"float32">, Tensor<"float32">,
+];
+const first = keys - queries;
+const seenBy = (sees: (i: number, j: number) => boolean): boolean[][] =>
+  Array.from({ length: queries }, (_, i) => Array.from({ length: keys }, (_, j) => sees(i, j)));
+
+// Each kind of mask, with what it lets query i see of key j; places of queries are those of the last keys.
+type Rule = readonly [name: string, options: AttentionOptions, sees: (i: number, j: number) => boolean];
+const at = Float64Array.from({ length: queries }, (_, i) => first + i);
+const places = { queryPositions: at };
+const odd = (_: number, j: number): boolean => j % 2 === 1;
+const added = tensor(seenBy(odd).map((row) => row.map((seen) => (seen ? 0.25 : -Infinity))));
+const kRules: readonly Rule[] = [
+  ["causal", { causal: "bottom-right" }, (i, j) => j <= first + i],
+  ["window", { ...places, window: 3 }, (i, j) => Math.abs(first + i - j) < 3],
+  ["a window of two sides", { ...places, window: [2, 1] }, (i, j) => j - first - i <= 1 && first + i - j <= 2],
+  ["key lengths", { keyLengths: 6 }, (_, j) => j < 6],
+  ["a key mask", { keyMask: Array.from({ length: keys }, (_, j) => odd(0, j)) }, odd],
+  ["left padding", { causal: "bottom-right", keyMask: Array.from({ length: keys }, (_, j) => j >= 6) },
+    (i, j) => j >= 6 && j <= first + i],
+  ["booleans of pairs", { mask: seenBy((i, j) => (i + j) % 3 !== 0) }, (i, j) => (i + j) % 3 !== 0],
+  ["numbers of pairs", { mask: added }, odd],
+  ["a prefix", { causal: "bottom-right", prefixLength: 3 }, (i, j) => j < 3 || j <= first + i],
+  ["nothing seen", { keyLengths: 0 }, () => false],
+];
+
+describe.each(kRules)("behind %s", (_, rule, sees) => {
+  it.each([NaN, Infinity, -Infinity])("%d in a key, a value or a query reaches nobody else", (poison) => {
+    for (const dtype of ["float32", "float64"] as const) {
+      for (const extra of [{}, { bias: alibi({ heads }), rotate: rope({ dim: d }), relate: shaw({ dim: d, clip: 2 }) }]) {
+        const options = { ...rule, ...extra, dtype, weights: true, softcap: 3, sinks: [0.5, -1] };
+        const clean = attention(q, k, v, options as AttentionOptions);
+        const same = (got: Tensor, wanted: Tensor, i: number): void => {
+          for (let h = 0; h < heads; h++) expect(rowOf(got, h, i)).toEqual(rowOf(wanted, h, i));
+        };
+        for (const j of [0, 5, keys - 1]) {
+          for (const which of ["k", "v"] as const) {
+            const dirty = { k, v, [which]: poisoned(which === "k" ? k : v, j, poison) };
+            const got = attention(q, dirty.k, dirty.v, { ...options, allowNonFinite: true } as AttentionOptions);
+            for (let i = 0; i < queries; i++) {
+              if (sees(i, j)) continue;
+              for (const name of ["out", "lse", "weights"] as const) same(got[name]!, clean[name]!, i);
+            }
+          }
+        }
+        const got = attention(poisoned(q, 4, poison), k, v, { ...options, allowNonFinite: true } as AttentionOptions);
+        for (let i = 0; i < queries; i++) if (i !== 4) same(got.out, clean.out, i);
+        for (let i = 0; i < queries; i++) {
+          if (Array.from({ length: keys }, (_, j) => sees(i, j)).some(Boolean)) continue;
+          for (let h = 0; h < heads; h++) {
+            expect(clean.lse.at(h, i)).toBe(-Infinity);
+            for (let c = 0; c < d; c++) expect(Object.is(clean.out.at(h, i, c), 0)).toBe(true);
+          }
+        }
+      }
+    }
+  });
+
+  it("takes no gradient there, and gives none", () => {
+    const wide = (x: Tensor): Tensor<"float64"> => new Tensor(Float64Array.from(x.data, Number), x.shape, "float64");
+    const { dk, dv } = attentionGradient(wide(q), wide(k), wide(v), wide(randomNormal([heads, queries, d])), rule as never);
+    for (let j = 0; j < keys; j++) {
+      if (Array.from({ length: queries }, (_, i) => sees(i, j)).some(Boolean)) continue;
+      for (let h = 0; h < heads; h++) {
+        for (let c = 0; c < d; c++) expect([dk.at(h, j, c), dv.at(h, j, c)]).toEqual([0, 0]);
+      }
+    }
+  });
+});
+
+// What a result says of query i.
+function rowOf({ data, size }: Tensor, h: number, i: number): number[] {
+  const width = size / (heads * queries);
+  return Array.from(data.subarray((h * queries + i) * width, (h * queries + i + 1) * width), Number);
+}
+
+function poisoned(x: Tensor<"float32">, row: number, poison: number): Tensor<"float32"> {
+  const data = Float32Array.from(x.data);
+  const length = x.shape[1]!;
+  for (let h = 0; h < heads; h++) data.fill(poison, (h * length + row) * d, (h * length + row + 1) * d);
+  return new Tensor(data, x.shape, "float32");
+}
