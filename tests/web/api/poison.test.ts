@@ -43,7 +43,8 @@ const kRules: readonly Rule[] = [
 describe.each(kRules)("behind %s", (_, rule, sees) => {
   it.each([NaN, Infinity, -Infinity])("%d in a key, a value or a query reaches nobody else", (poison) => {
     for (const dtype of ["float32", "float64"] as const) {
-      for (const extra of [{}, { bias: alibi({ heads }), rotate: rope({ dim: d }), relate: shaw({ dim: d, clip: 2 }) }]) {
+      const schemes = { bias: alibi({ heads }), rotate: rope({ dim: d }), relate: shaw({ dim: d, clip: 2 }) };
+      for (const extra of [{}, schemes]) {
         const options = { ...rule, ...extra, dtype, weights: true, softcap: 3, sinks: [0.5, -1] };
         const clean = attention(q, k, v, options as AttentionOptions);
         const same = (got: Tensor, wanted: Tensor, i: number): void => {
@@ -74,7 +75,8 @@ describe.each(kRules)("behind %s", (_, rule, sees) => {
 
   it("takes no gradient there, and gives none", () => {
     const wide = (x: Tensor): Tensor<"float64"> => new Tensor(Float64Array.from(x.data, Number), x.shape, "float64");
-    const { dk, dv } = attentionGradient(wide(q), wide(k), wide(v), wide(randomNormal([heads, queries, d])), rule as never);
+    const dOut = wide(randomNormal([heads, queries, d]));
+    const { dk, dv } = attentionGradient(wide(q), wide(k), wide(v), dOut, rule as Omit<AttentionOptions, "dtype">);
     for (let j = 0; j < keys; j++) {
       if (Array.from({ length: queries }, (_, i) => sees(i, j)).some(Boolean)) continue;
       for (let h = 0; h < heads; h++) {
