@@ -671,7 +671,8 @@ describe("away from its host", () => {
     await page.reload();
     expect(await shown()).toEqual(whole(2));
     await page.locator("#fig-embed").evaluate((figure) => figure.drawn);
-    expect(faults).toEqual([]);
+    // A reload lets go of what is still on its way.
+    expect(faults.filter((fault) => !fault.endsWith("net::ERR_ABORTED"))).toEqual([]);
     await close();
     rmSync(folder, { recursive: true, force: true });
   });
