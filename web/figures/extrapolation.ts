@@ -292,14 +292,17 @@ function* modelOf(values: Values, data: unknown): Generator<Step, Model> {
   const trained = Number(values.trained);
   const factor = Number(values.factor);
   const given = givenScheme(data, ["rotate"]);
-  const dim = Number((given as { dim?: unknown } | undefined)?.dim ?? values.dim);
   const base = Number(values.base);
   const length = Math.round(trained * factor);
+  // Of a width, a scheme may turn a part alone: what it is compared with turns as many pairs.
+  const turned = given && 2 * frequencies(given, { length }).inverse.length;
+  const dim = Number((given as { dim?: unknown } | undefined)?.dim ?? turned ?? values.dim);
   const all = values.view === "rules";
   const step = Math.ceil(length / (values.view === "schemes" ? mostSamples : mostRuleSamples));
   const offsets = arange(0, length, step);
   const samples = Math.ceil(length / step);
-  const options = { dim, ...(base === 10000 ? {} : { base }) };
+  const part = turned === undefined || turned === dim ? {} : { rotaryDim: turned };
+  const options = { dim, ...part, ...(base === 10000 ? {} : { base }) };
   const plain = rope(options);
   const ruleOf = (name: string, scheme: RotateScheme, code: string): Rule => ({
     name,

@@ -1,6 +1,6 @@
 // <posenc-extrapolation> against turns, rules and biases written down again in double.
 import { beforeAll, describe, expect, it } from "vitest";
-import { alibi, ready, resampleTable, rope, randomNormal } from "../../../web/src/index.js";
+import { alibi, mrope, ready, resampleTable, rope, randomNormal } from "../../../web/src/index.js";
 import { extrapolation } from "../../../web/figures/extrapolation.js";
 import { figureState, renderSVG } from "../../../web/figures/render.js";
 import { toCsv } from "../../../web/figures/take-away.js";
@@ -117,6 +117,42 @@ describe("rules", () => {
         for (const { x: at } of textsOf(other)) expect(at).toBeLessThanOrEqual(width);
       }
     }
+  });
+});
+
+describe("a scheme that turns a part of its width", () => {
+  const yarn = { type: "yarn", factor: 4, originalMaxPositionEmbeddings: 300 } as const;
+  const linear = { type: "linear", factor: 4 } as const;
+  const own = [1, 0.1, 0.003];
+  it.each([
+    ["rope", rope({ dim: 80, rotaryDim: 16 }), (i: number) => omega(i, 16)],
+    ["rope of halves", rope({ dim: 64, rotaryDim: 16, layout: "half" }), (i: number) => omega(i, 16)],
+    ["rope under a rule", rope({ dim: 80, rotaryDim: 16, scaling: linear }), (i: number) => omega(i, 16) / 4],
+    ["rope with frequencies", rope({ dim: 80, rotaryDim: 6, frequencies: own }), (i: number) => own[i]!],
+    ["mrope", mrope({ dim: 80, rotaryDim: 16, sections: [2, 3, 3] }), (i: number) => omega(i, 16)],
+  ] as const)("is compared with RoPE of as many pairs: %s", (_, scheme, frequency) => {
+    const { rotaryDim } = scheme.toJSON() as unknown as { rotaryDim: number };
+    const pairs = rotaryDim / 2;
+    const wanted = Array.from({ length: pairs }, (_, i) => share(omega(i, rotaryDim), frequency(i), 300, 1200));
+    const close = (found: readonly number[]): void => {
+      expect(found).toHaveLength(pairs);
+      found.forEach((value, i) => expect(value).toBeCloseTo(wanted[i]!, 10));
+    };
+    const at = { trained: 300, factor: 4 };
+    close(numbers({ ...at, view: "phases" }, scheme));
+    close(numbers({ ...at, view: "rules" }, scheme).slice(-pairs));
+    const score = numbers(at, scheme).slice(2400);
+    for (const k of [0, 5, 777]) {
+      const cosines = wanted.map((_, i) => Math.cos(k * frequency(i)));
+      expect(score[k]).toBeCloseTo(cosines.reduce((a, b) => a + b) / pairs, 10);
+    }
+  });
+
+  it("stands beside rules of as many pairs, in words and code too", () => {
+    const state = figureState("extrapolation", { view: "rules" }, rope({ dim: 80, rotaryDim: 32, scaling: yarn }));
+    expect(extrapolation.array!(state).shape).toEqual([10, 16]);
+    const unseen = runCode(extrapolation.code!(state).javascript, "unseen") as unknown as { data: Float64Array }[];
+    expect(unseen.flatMap(({ data }) => [...data])).toEqual([...extrapolation.array!(state).data]);
   });
 });
 
