@@ -40,10 +40,17 @@ interface Model {
   apart: number;
   /** The first offset. */
   from: number;
+  /** What is read at a whole offset. */
+  read: (offset: number) => Reading;
+}
+
+/** The integral of each law and the sum of the chosen one at an offset. */
+interface Reading {
+  integrals: readonly number[];
+  sum: number;
 }
 
 type Drawn = State<Model>;
-
 
 function exponential(base: number): Law {
   const name = `${tickText(base)}\u207b\u1d57`;
@@ -67,6 +74,8 @@ const ownChoices = [
 const fineSteps = 512;
 const longSamples = 1440;
 const fineOffsets = 40;
+// A sum's frequencies may take longer than its cosines at many offsets: the cursor's neighbours come with it.
+const neighbours = 16;
 // On a log scale the largest size from each offset on is drawn, as far as this many times the largest offset.
 const lookAhead = 3;
 const leastShown = 1e-5;
@@ -139,7 +148,9 @@ export const decay = defineFigure<Model>({
     const apart = whole
       .slice(0, shown)
       .reduce((most, i, n) => Math.max(most, Math.abs((integral[i] as number) - (sum[n] as number))), 0);
-    return { laws, chosen, dim, reach, offsets, whole, shown, integrals, sum, apart, from: long ? 1 : 0 };
+    const drawn = whole.map((i, n) => [offsets[i] as number, readingAt(integrals, i, sum[n] as number)] as const);
+    const read = reader(laws, law, dim, new Map(drawn));
+    return { laws, chosen, dim, reach, offsets, whole, shown, integrals, sum, apart, from: long ? 1 : 0, read };
   },
 
   cells: ({ model, view }) => ({
@@ -255,10 +266,28 @@ function spacedOffsets(reach: number, last: number): Float64Array {
   return Float64Array.from(new Set([...first, ...places])).sort();
 }
 
-function valuesAt({ model, column }: Drawn): { offset: number; integrals: number[]; sum: number } {
+// At offsets that are drawn, what was computed for the drawing; between those, a few at a time.
+function reader(laws: readonly Law[], law: FrequencyLaw, dim: number, drawn: Map<number, Reading>): Model["read"] {
+  let near = new Map<number, Reading>();
+  return (offset) => {
+    const found = drawn.get(offset) ?? near.get(offset);
+    if (found) return found;
+    const first = offset - (offset % neighbours);
+    const block = Float64Array.from({ length: neighbours }, (_, i) => first + i);
+    const integrals = laws.map((one) => oscillatoryIntegral(one.law, block).data as Float64Array);
+    const sum = riemannSum(law, block, { dim }).data as Float64Array;
+    near = new Map(Array.from(block, (at, i) => [at, readingAt(integrals, i, sum[i] as number)]));
+    return near.get(offset) as Reading;
+  };
+}
+
+function readingAt(integrals: readonly Float64Array[], i: number, sum: number): Reading {
+  return { integrals: integrals.map((values) => values[i] as number), sum };
+}
+
+function valuesAt({ model, column }: Drawn): Reading & { offset: number } {
   const offset = model.from + column;
-  const integrals = model.laws.map(({ law }) => oscillatoryIntegral(law, [offset]).data[0] as number);
-  return { offset, integrals, sum: riemannSum(lawOf(model).law, [offset], { dim: model.dim }).data[0] as number };
+  return { offset, ...model.read(offset) };
 }
 
 // ---------------------------------------------------------------- the drawing

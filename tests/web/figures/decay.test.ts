@@ -1,11 +1,14 @@
 // <posenc-decay> against integrals by Simpson's rule and sums of cosines written again in double.
-import { beforeAll, describe, expect, it } from "vitest";
-import { kernel, ready, sinusoidal } from "../../../web/src/index.js";
+import { beforeAll, describe, expect, it, vi } from "vitest";
+import { kernel, oscillatoryIntegral, ready, riemannSum, sinusoidal } from "../../../web/src/index.js";
+import * as analysis from "../../../web/src/analysis/index.js";
 import { decay } from "../../../web/figures/decay.js";
+import { stateOf } from "../../../web/figures/figure.js";
 import { figureState, renderSVG } from "../../../web/figures/render.js";
 import { toCsv } from "../../../web/figures/take-away.js";
 import { overlaps, record, runCode, textsOf } from "./drawn.js";
 
+vi.mock("../../../web/src/analysis/index.js", { spy: true });
 beforeAll(() => ready());
 
 const laws: Record<string, (t: number) => number> = {
@@ -106,6 +109,36 @@ describe("numbers", () => {
       expect(integrals[5]).toBeCloseTo(simpson((t) => Math.cos(k * (1 - t))), 8);
     }
   });
+});
+
+it("computes nothing anew while the cursor moves over what is drawn, and little beyond that", () => {
+  const sums = vi.mocked(analysis.riemannSum);
+  const integrals = vi.mocked(analysis.oscillatoryIntegral);
+  const attributes = { law: "t^alpha", alpha: 0.7, dim: 12 };
+  const law = { law: "power", alpha: 0.7 } as const;
+  for (const [view, from, to, most] of [
+    ["short", 0, 128, 0],
+    ["long", 5000, 5100, 8],
+  ] as const) {
+    const { values, model } = figureState("decay", { ...attributes, view });
+    const before = [sums.mock.calls.length, integrals.mock.calls.length] as const;
+    const first = (model as { from: number }).from;
+    const told = Array.from({ length: to + 1 - from }, (_, i) => {
+      const state = stateOf(decay, values, model, { column: from + i - first });
+      if (i % 20 === 0) record(decay, state);
+      return decay.readout(state).map(({ value }) => value);
+    });
+    expect(sums.mock.calls.length - before[0]).toBeLessThanOrEqual(most);
+    expect(integrals.mock.calls.length - before[1]).toBeLessThanOrEqual(6 * most);
+    told.forEach(([offset, integral, sum], i) => {
+      const k = from + i;
+      const read = (text: string): number => Number(text.replace("\u2212", "-"));
+      expect(Number(offset!.replace(/\D/g, ""))).toBe(k);
+      // Four decimals are written.
+      expect(Math.abs(read(integral!) - oscillatoryIntegral(law, [k]).data[0]!)).toBeLessThan(5.1e-5);
+      expect(Math.abs(read(sum!) - riemannSum(law, [k], { dim: 12 }).data[0]!)).toBeLessThan(5.1e-5);
+    });
+  }
 });
 
 describe("the drawing", () => {
