@@ -2,6 +2,7 @@
 // takes, what it encodes and the laws it keeps.
 import { fromJSON, randomNormal, tensor, type AnyScheme } from "../src/core.js";
 import { compare as compareSchemes, type ComparedLaw, type ComparedScheme } from "../src/analysis/index.js";
+import { nearest } from "../src/error.js";
 import {
   choice,
   cursorField,
@@ -15,7 +16,7 @@ import {
 import { book, count } from "./format.js";
 import { anySlot, dataRefusal, givenScheme } from "./given-data.js";
 import { brokenLines, labelSize } from "./marks.js";
-import { nearestOf, sentenceOf } from "./refusal.js";
+import { sentenceOf } from "./refusal.js";
 import { descriptorOf, literal, schemesOf } from "./scheme-fields.js";
 import { estimateWidth, type Surface } from "./surface.js";
 import { cutWord } from "./token-matrix.js";
@@ -227,7 +228,7 @@ function namesOf(values: Values): [Slot, string][] {
     const found = all.find(([, name]) => name === word);
     if (found) return found;
     const names = all.map(([, name]) => name);
-    const guess = nearestOf(word, names);
+    const guess = nearest(word, names);
     const hint = guess === undefined ? `there are ${names.join(", ")}.` : `did you mean \u201c${guess}\u201d?`;
     throw new RangeError(`There is no scheme \u201c${word}\u201d; ${hint}`);
   });
@@ -439,16 +440,16 @@ function drawTable(surface: Surface, { model, row, column }: Drawn): void {
   drawDetail(surface, model, row, column, layout.detail);
 
   // The nearest row; over the laws also the law.
-  const nearest = (y: number): number =>
+  const nearestRow = (y: number): number =>
     rows.reduce((best, middle, k) => (Math.abs(middle - y) < Math.abs((rows[best] as number) - y) ? k : best), 0);
   surface.region({ x: 0, y: top, width: surface.width, height: end - top }, (_, v) => ({
-    row: nearest(top + v * (end - top)),
+    row: nearestRow(top + v * (end - top)),
   }));
   if (model.laws.length > 0) {
     surface.region({ x: laws, y: top - 60, width: lawWidth * model.laws.length, height: end - top + 60 }, (u, v) => {
       const law = Math.min(model.laws.length - 1, Math.floor(u * model.laws.length));
       const y = top - 60 + v * (end - top + 60);
-      return y < top ? { column: law } : { row: nearest(y), column: law };
+      return y < top ? { column: law } : { row: nearestRow(y), column: law };
     });
   }
 }

@@ -1,8 +1,9 @@
 // Pictures of figures without a document: posenc/render.
+import { nearest } from "../src/error.js";
 import { attributeName, completeValues, knownNames, stateOf, type State } from "./figure.js";
 import { figures } from "./index.js";
 import { pageSvg } from "./page.js";
-import { nearestOf, requireKnown, requireObject } from "./refusal.js";
+import { requireKnown, requireObject } from "./refusal.js";
 import { makeTheme, type Theme } from "./theme.js";
 
 export interface RenderOptions {
@@ -38,7 +39,7 @@ export function figureNamed(name: string): (typeof figures)[number] {
   const wish = name.replace(/^posenc-/, "");
   const figure = figures.find((f) => f.name === wish);
   if (figure) return figure;
-  const guess = nearestOf(
+  const guess = nearest(
     wish,
     figures.map((f) => f.name),
   );

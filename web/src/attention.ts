@@ -1,5 +1,5 @@
 // Attention over all four slots.
-import { printedShape, refuse, refuseMissing, refusal, verbatim } from "./error.js";
+import { isList, printedShape, refuse, refuseMissing, refusal, verbatim } from "./error.js";
 import { type FieldValue, Frame, type Place, exactFrame } from "./module.js";
 import { readFinite, readFlag, readMask, readOptions, readPositive, readWhole } from "./options.js";
 import { type Positions, type PositionsLike, countUp, readOrder, readPositions } from "./positions.js";
@@ -613,7 +613,7 @@ export function readWindow(subject: string, value: unknown, causal: boolean): [l
     const reach = before(width);
     return [reach, causal ? Infinity : reach];
   }
-  if (!Array.isArray(value)) refuse("not-a-number", subject, "window", allowed, value);
+  if (!isList(value)) refuse("not-a-number", subject, "window", allowed, value);
   if (value.length !== 2) refuse("shape-mismatch", subject, "window", allowed, value);
   const [left, right] = [value[0] as unknown, value[1] as unknown].map((side) => {
     if (side === null) return Infinity;

@@ -152,8 +152,16 @@ export function verbatim(text: string): object {
   return new Verbatim(text);
 }
 
-/** A value as an error prints it: short. */
+/** A value as an error prints it: short, and never an error of its own: proxies and getters may throw. */
 export function printed(value: unknown): string {
+  try {
+    return described(value);
+  } catch {
+    return typeof value === "function" ? "a function" : "an object";
+  }
+}
+
+function described(value: unknown): string {
   if (value instanceof Verbatim) return value.text;
   switch (typeof value) {
     case "string":
@@ -179,12 +187,27 @@ export function printed(value: unknown): string {
   return kindOf(value) === "Object" ? "an object" : articled(kindOf(value));
 }
 
+/** Whether it is a proxy whose object was taken away: to look at it in any way is an error. */
+export function isRevoked(value: unknown): boolean {
+  try {
+    return Array.isArray(value) && false;
+  } catch {
+    return true;
+  }
+}
+
+/** Array.isArray, which of a revoked proxy is false. */
+export function isList(value: unknown): value is unknown[] {
+  return !isRevoked(value) && Array.isArray(value);
+}
+
 /** `[2, 3]`, as errors print shapes. */
 export function printedShape(shape: readonly unknown[]): string {
   return `[${shape.map(printed).join(", ")}]`;
 }
 
-function kindOf(value: object): string {
+/** What an object calls itself: `"Object"`, `"Date"`. */
+export function kindOf(value: object): string {
   return Object.prototype.toString.call(value).slice(8, -1);
 }
 

@@ -1,5 +1,5 @@
 // How options are read: every key known, every value of its kind. What range a value must lie in, the core says.
-import { printedShape, refuse, refuseMissing, refuseUnknown, verbatim } from "./error.js";
+import { isRevoked, kindOf, printedShape, refuse, refuseMissing, refuseUnknown, verbatim } from "./error.js";
 import { readArray } from "./tensor.js";
 
 /** The largest position, and the largest number an option may be: whole numbers are exact up to it. */
@@ -31,6 +31,8 @@ export function readProperties(
   return read;
 }
 
+const kObject = "an object of options";
+
 /** A copy of an options object whose every key is known, each read once; `{}` where it was not given. */
 export function readOptions(
   subject: string,
@@ -38,10 +40,18 @@ export function readOptions(
   known: readonly string[],
 ): Readonly<Record<string, unknown>> {
   if (options === undefined) return {};
-  if (typeof options !== "object" || options === null || Array.isArray(options) || ArrayBuffer.isView(options)) {
-    refuse("not-a-number", subject, "options", "an object", options);
+  if (
+    isRevoked(options) ||
+    typeof options !== "object" ||
+    options === null ||
+    Array.isArray(options) ||
+    ArrayBuffer.isView(options)
+  ) {
+    refuse("not-a-number", subject, "options", kObject, options);
   }
   const read = readProperties(options, known, (name) => refuseUnknown(subject, name, known));
+  // A Date, a Map or a Promise says nothing, and was meant for something else.
+  if (read.size === 0 && kindOf(options) !== "Object") refuse("not-a-number", subject, "options", kObject, options);
   const copy = Object.create(null) as Record<string, unknown>;
   for (const [name, value] of read) copy[name] = value;
   return copy;

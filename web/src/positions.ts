@@ -1,5 +1,5 @@
 // Positions are data: real numbers up to 2^53 in magnitude, one row an axis. These are the ways to write them down.
-import { printedShape, refuse, refuseMissing, refuseUnknown, verbatim } from "./error.js";
+import { isList, printedShape, refuse, refuseMissing, refuseUnknown, verbatim } from "./error.js";
 import { kLimit, readFinite, readMask, readOptions, readWhole } from "./options.js";
 import {
   type NestedNumbers,
@@ -127,9 +127,9 @@ function bigInts(subject: string, argument: string, array: BigInts): number[] {
 // Arrays may mix numbers and BigInts. Two levels are all that positions have: deeper ones, and arrays that hold
 // themselves, are for readArray to refuse.
 function withoutBigInts(subject: string, argument: string, value: unknown, levels = 2): unknown {
-  if (!Array.isArray(value) || levels === 0) return value;
+  if (!isList(value) || levels === 0) return value;
   const first: unknown = value[0];
-  if (isBigInts(first) || Array.isArray(first)) {
+  if (isBigInts(first) || isList(first)) {
     return value.map((row: unknown) =>
       isBigInts(row) ? bigInts(subject, argument, row) : withoutBigInts(subject, argument, row, levels - 1),
     );
@@ -251,7 +251,7 @@ export type MultimodalPart =
 export function multimodalPositions(parts: readonly MultimodalPart[]): Tensor<"float64"> {
   const subject = "multimodalPositions";
   if (parts === undefined) refuseMissing(subject, "parts", "a list of {text: n} and {image: [t, h, w]}");
-  if (!Array.isArray(parts))
+  if (!isList(parts))
     refuse("not-a-number", subject, "parts", "a list of {text: n} and {image: [t, h, w]}", parts);
   const read = parts.map((part: unknown, p) => readPart(subject, `parts[${p}]`, part));
   const count = read.reduce((sum, [t, h, w]) => sum + t * h * w, 0);
@@ -280,7 +280,7 @@ function readPart(subject: string, argument: string, part: unknown): [t: number,
   if (kind === "text") return [readWhole(subject, `${argument}.text`, value, "a whole number from 0 to 2^32"), 1, 1, true];
   if (kind !== "image" && kind !== "video")
     refuseUnknown(subject, `${argument}.${kind}`, [`${argument}.text`, `${argument}.image`, `${argument}.video`]);
-  const size = Array.isArray(value) ? (value as unknown[]) : [];
+  const size = isList(value) ? (value as unknown[]) : [];
   if (size.length !== 3) refuse("shape-mismatch", subject, `${argument}.${kind}`, "[t, h, w]", value);
   const [t, h, w] = size.map((length) =>
     readWhole(subject, `${argument}.${kind}`, length, "three whole numbers from 0"),

@@ -1,7 +1,17 @@
 // Schemes as JavaScript sees them: frozen objects made by factories, typed by slot. schemes.gen.ts has a factory for
 // each scheme of the catalogue; all of them call makeScheme, which knows schemes only by their descriptors.
 import { fromBase64, toBase64 } from "./base64.js";
-import { type ErrorCode, PosencError, printedShape, refuse, refuseMissing, refuseUnknown, verbatim } from "./error.js";
+import {
+  type ErrorCode,
+  PosencError,
+  isList,
+  isRevoked,
+  printedShape,
+  refuse,
+  refuseMissing,
+  refuseUnknown,
+  verbatim,
+} from "./error.js";
 import { Frame, type SpecCells, schemeIndex } from "./module.js";
 import { readProperties } from "./options.js";
 import { Tensor, allowedSize, asFloat32, asFloat64, product, readArray, readNumbers } from "./tensor.js";
@@ -272,7 +282,13 @@ function flatOptions(descriptor: Outline, options: unknown): Map<string, unknown
   if (options === undefined) return flat;
   const names = descriptor.params.map(({ name }) => name);
   const collect = (value: unknown, prefix: string, argument: string): void => {
-    if (typeof value !== "object" || value === null || Array.isArray(value) || ArrayBuffer.isView(value)) {
+    if (
+      isRevoked(value) ||
+      typeof value !== "object" ||
+      value === null ||
+      isList(value) ||
+      ArrayBuffer.isView(value)
+    ) {
       refuse("not-a-number", subject, argument, "an object", value);
     }
     const inner = names.filter((name) => name.startsWith(prefix)).map((name) => name.slice(prefix.length));
@@ -293,7 +309,7 @@ function numberOf(param: ParamOutline, value: unknown): number | ErrorCode {
     case "flag":
       return typeof value === "boolean" ? Number(value) : "unknown-choice";
     case "choice": {
-      const choice = param.choices!.indexOf(Array.isArray(value) ? joined(param.choices!, value) : (value as string));
+      const choice = param.choices!.indexOf(isList(value) ? joined(param.choices!, value) : (value as string));
       return choice < 0 ? "unknown-choice" : choice;
     }
     // NaN means absent to the core.
@@ -329,7 +345,8 @@ function readTable(subject: string, param: ParamOutline, value: unknown): TableV
 }
 
 function isTableJSON(value: unknown): value is TableJSON {
-  return typeof value === "object" && value !== null && typeof (value as Partial<TableJSON>).data === "string";
+  if (typeof value !== "object" || value === null || isRevoked(value)) return false;
+  return typeof (value as Partial<TableJSON>).data === "string";
 }
 
 function fromTableJSON(subject: string, param: ParamOutline, { shape, dtype, data }: TableJSON): TableValue {
@@ -337,8 +354,8 @@ function fromTableJSON(subject: string, param: ParamOutline, { shape, dtype, dat
     refuse("unknown-choice", subject, `${param.name}.dtype`, '"float32" or "float64"', dtype);
   }
   const allowed = "a list of whole numbers from 0";
-  if (!Array.isArray(shape) || !shape.every((length) => Number.isInteger(length) && length >= 0)) {
-    const given: unknown = Array.isArray(shape) ? verbatim(printedShape(shape)) : shape;
+  if (!isList(shape) || !shape.every((length) => Number.isInteger(length) && length >= 0)) {
+    const given: unknown = isList(shape) ? verbatim(printedShape(shape)) : shape;
     refuse("shape-mismatch", subject, `${param.name}.shape`, allowed, given);
   }
   const bytes = fromBase64(data);
@@ -460,7 +477,8 @@ export function strangeScheme(slot: unknown, name: unknown): object {
 
 /** True for a scheme of any copy of the package. */
 export function isScheme(value: unknown): value is Scheme {
-  return typeof value === "object" && value !== null && (value as Record<symbol, unknown>)[kBrand] === true;
+  if (typeof value !== "object" || value === null || isRevoked(value)) return false;
+  return (value as Record<symbol, unknown>)[kBrand] === true;
 }
 
 const kPrototype: object = {
@@ -523,6 +541,6 @@ export function readScheme(subject: string, argument: string, value: unknown, sl
 /** The specs of one scheme or a list of them; none where not given. */
 export function readSchemes(subject: string, argument: string, value: unknown, slot: Slot): Spec[] {
   if (value === undefined) return [];
-  if (!Array.isArray(value)) return [readScheme(subject, argument, value, [slot])];
+  if (!isList(value)) return [readScheme(subject, argument, value, [slot])];
   return value.map((scheme, i) => readScheme(subject, `${argument}[${i}]`, scheme, [slot]));
 }

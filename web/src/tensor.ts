@@ -1,5 +1,5 @@
 // Tensor: what every function returns, and how every function reads the arrays it is given.
-import { printed, printedShape, refusal, refuse, refuseMissing, verbatim } from "./error.js";
+import { isList, isRevoked, printed, printedShape, refusal, refuse, refuseMissing, verbatim } from "./error.js";
 import { kMaxBytes } from "./module.js";
 
 /** The element types of a tensor; `bool` is kept as bytes of 0 and 1. */
@@ -60,9 +60,7 @@ export class Tensor<D extends DType = DType> implements Iterable<Element<D> | Te
    * the dtype's is `not-a-number`, of another size than the shape's `shape-mismatch`.
    */
   constructor(data: Storage[D], shape: readonly number[], dtype: D) {
-    if (!Object.hasOwn(kStorage, dtype)) {
-      refuse("unknown-choice", "Tensor", "dtype", '"float32", "float64", "int32" or "bool"', dtype);
-    }
+    checkType("Tensor", dtype);
     const kind = kStorage[dtype].name;
     if (kindOfArray(data) !== kind) refuse("not-a-number", "Tensor", "data", `a ${kind} for ${dtype}`, data);
     refuseDetached("Tensor", "data", data);
@@ -242,9 +240,7 @@ export function tensor<D extends DType>(
   dtype: D,
 ): Tensor<D>;
 export function tensor(values: unknown, shape?: readonly number[], dtype?: DType): Tensor {
-  if (dtype !== undefined && !Object.hasOwn(kStorage, dtype)) {
-    refuse("unknown-choice", "tensor", "dtype", '"float32", "float64", "int32" or "bool"', dtype);
-  }
+  if (dtype !== undefined) checkType("tensor", dtype);
   const read = readArray("tensor", "values", values);
   let dims = read.shape;
   if (shape !== undefined) {
@@ -263,6 +259,13 @@ export function tensor(values: unknown, shape?: readonly number[], dtype?: DType
           ? "int32"
           : "float32");
   return new Tensor(converted(read, kind), dims, kind);
+}
+
+// What is no text is not made one: a list of a name is no name.
+function checkType(subject: string, dtype: unknown): void {
+  if (typeof dtype !== "string" || !Object.hasOwn(kStorage, dtype)) {
+    refuse("unknown-choice", subject, "dtype", '"float32", "float64", "int32" or "bool"', dtype);
+  }
 }
 
 function checkFlags(subject: string, argument: string, data: NumberArray): void {
@@ -390,7 +393,7 @@ export function refuseDetached(subject: string, argument: string, view: ArrayBuf
     kTypedArray.prototype.at.call(view, 0);
   } catch {
     // A buffer that was transferred says that it may grow to nothing.
-    const { maxByteLength = 0 } = bufferOf(view) as { maxByteLength?: number };
+    const { maxByteLength = 0 } = (tagOf(view) ? bufferOf(view) : Object(view.buffer)) as { maxByteLength?: number };
     const given = maxByteLength > 0 ? "an array outside its buffer, which has shrunk" : "a detached array";
     refuse("detached", subject, argument, "an array whose buffer is attached and long enough", verbatim(given));
   }
@@ -406,7 +409,8 @@ function readTyped(subject: string, argument: string, array: NumberArray): Numbe
 }
 
 function checkedShape(subject: string, argument: string, shape: unknown): readonly number[] {
-  const axes = Array.isArray(shape) ? shape.length : isNumberArray(shape) ? lengthOf(shape) : Infinity;
+  if (isNumberArray(shape)) refuseDetached(subject, argument, shape);
+  const axes = isList(shape) ? shape.length : isNumberArray(shape) ? lengthOf(shape) : Infinity;
   if (!(axes <= 8)) refuse("shape-mismatch", subject, argument, "a list of at most 8 whole numbers", shape);
   const list: number[] = [];
   for (let axis = 0; axis < axes; axis++) {
@@ -421,6 +425,7 @@ function checkedShape(subject: string, argument: string, shape: unknown): readon
 
 /** Reads anything listed in {@link TensorLike}; elements that are not numbers (or booleans) are `not-a-number`. */
 export function readArray(subject: string, argument: string, value: unknown): ReadArray {
+  if (isRevoked(value)) refuse("not-a-number", subject, argument, "an array of numbers", value);
   if (value instanceof Tensor) {
     const { data: source, dtype } = value;
     if (!isNumberArray(source)) refuse("not-a-number", subject, argument, "a tensor of numbers", source);
@@ -436,7 +441,7 @@ export function readArray(subject: string, argument: string, value: unknown): Re
     const data = readTyped(subject, argument, value);
     return { data, source: value, shape: [data.length], shaped: false, boolean: false, nested: false };
   }
-  if (Array.isArray(value)) return readNested(subject, argument, value);
+  if (isList(value)) return readNested(subject, argument, value);
   if (value === undefined) refuseMissing(subject, argument, "an array of numbers");
   if (typeof value === "number" || typeof value === "boolean") {
     if (subject === "tensor") {
@@ -462,7 +467,7 @@ function readShaped(subject: string, argument: string, value: Record<string, unk
   }
   const dims = checkedShape(subject, `${argument}.shape`, shape);
   const raw = typeof value.dataSync === "function" ? (value.dataSync as () => unknown)() : value.data;
-  if (!Array.isArray(raw) && !ArrayBuffer.isView(raw) && !(raw instanceof Tensor)) {
+  if (isRevoked(raw) || (!isList(raw) && !ArrayBuffer.isView(raw) && !(raw instanceof Tensor))) {
     refuse("not-a-number", subject, `${argument}.data`, "a flat array of numbers", raw);
   }
   const boolean = value.dtype === "bool";
@@ -480,7 +485,7 @@ function readShaped(subject: string, argument: string, value: Record<string, unk
     );
   }
   const size = product(dims);
-  if (strides !== undefined && Array.isArray(strides)) {
+  if (strides !== undefined && isList(strides)) {
     return {
       data: gathered(subject, argument, read.data, dims, [...(strides as unknown[])], offset),
       shape: dims,
@@ -555,7 +560,7 @@ function gathered(
 function readNested(subject: string, argument: string, value: readonly unknown[]): ReadArray {
   const shape: number[] = [];
   let leaf: unknown = value;
-  while (Array.isArray(leaf)) {
+  while (isList(leaf)) {
     shape.push(leaf.length);
     if (shape.length > 8)
       refuse("shape-mismatch", subject, argument, "nested at most 8 deep", verbatim("a deeper array"));
@@ -569,7 +574,7 @@ function readNested(subject: string, argument: string, value: readonly unknown[]
   const depth = shape.length;
   let next = 0;
   const ragged = (item: unknown, axis: number): never => {
-    const length = Array.isArray(item)
+    const length = isList(item)
       ? `one of length ${item.length}`
       : isNumberArray(item)
         ? `one of length ${lengthOf(item)}`
@@ -591,9 +596,9 @@ function readNested(subject: string, argument: string, value: readonly unknown[]
       next += row.length;
       return;
     }
-    if (!Array.isArray(item) || item.length !== shape[axis]) {
+    if (!isList(item) || item.length !== shape[axis]) {
       // A stray element among rows is no number's fault but the shape's, unless it is no array at all.
-      if (Array.isArray(item) || typeof item === "number" || isNumberArray(item)) ragged(item, axis);
+      if (isList(item) || typeof item === "number" || isNumberArray(item)) ragged(item, axis);
       refuse("not-a-number", subject, argument, "an array of numbers", item);
     }
     if (axis < depth - 1) {
@@ -604,7 +609,7 @@ function readNested(subject: string, argument: string, value: readonly unknown[]
       const element = (item as unknown[])[i];
       if (typeof element === "number" && !boolean) data[next++] = element;
       else if (typeof element === "boolean" && boolean) data[next++] = element ? 1 : 0;
-      else if (Array.isArray(element) || isNumberArray(element)) {
+      else if (isList(element) || isNumberArray(element)) {
         refuse("shape-mismatch", subject, argument, "a regular array", verbatim("rows among numbers"));
       } else refuse("not-a-number", subject, argument, boolean ? "all booleans" : "an array of numbers", element);
     }
@@ -655,7 +660,7 @@ export function readOut(
   if (out === undefined) return undefined;
   // Known by what it is, as inputs are: from another realm or another copy of the package it serves as well.
   const data: unknown =
-    typeof out === "object" && out !== null && !ArrayBuffer.isView(out) && !Array.isArray(out)
+    typeof out === "object" && out !== null && !ArrayBuffer.isView(out) && !isList(out)
       ? (out as { data?: unknown }).data
       : out;
   const kind = kStorage[dtype].name;

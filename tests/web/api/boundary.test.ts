@@ -53,6 +53,70 @@ const codeOf = (call: () => unknown): string => {
 // Leaves other numbers in the core's memory, which a short copy would show.
 const soil = (): void => void rotate(tensor(new Float32Array(4096).fill(7), [512, 8]), rope({ dim: 8 }));
 
+// Values that cannot be made text, or looked at, without an error of their own.
+function oddities(): [what: string, value: unknown][] {
+  const lost = new Float32Array(4);
+  const view = new DataView(new ArrayBuffer(4));
+  detach(lost);
+  detach(view);
+  const revoked = (target: object): object => {
+    const { proxy, revoke } = Proxy.revocable(target, {});
+    revoke();
+    return proxy;
+  };
+  const cycle: unknown[] = [];
+  cycle.push(cycle);
+  return [
+    ["a detached array", lost],
+    ["a detached view", view],
+    ["a detached array in a list", [lost]],
+    ["no text", Object.create(null)],
+    ["a text that throws", { toString: () => Symbol("no text") }],
+    ["a revoked object", revoked({})],
+    ["a revoked list", revoked([])],
+    ["a revoked function", revoked(() => 0)],
+    ["a symbol", Symbol("x")],
+    ["symbols in a list", [Symbol("x")]],
+    ["a BigInt", 2n ** 70n],
+    ["a list in itself", cycle],
+  ];
+}
+
+it("what is refused is refused with its name, whatever it makes of being printed", () => {
+  const x = randomNormal([2, 4]);
+  for (const [what, value] of oddities()) {
+    const odd = value as never;
+    for (const call of [
+      () => tensor([1, 2, 3, 4], [2, 2], odd),
+      () => new Tensor(any(new Float32Array(1)), [1], odd),
+      () => tensor([1], odd),
+      () => tensor(odd, [3]),
+      () => tensor([odd, odd]),
+      () => tensor(any({ data: odd, shape: [3] })),
+      () => encode(sinusoidal({ dim: 4 }), odd),
+      () => alibi({ heads: 1, slopes: odd }),
+      () => attention(x, x, x, { window: odd }),
+      () => rope(odd),
+      () => rope({ dim: odd }),
+      () => rope({ dim: 4, layout: odd }),
+      () => rope({ dim: 4, base: odd }),
+      () => encode(sinusoidal({ dim: 4 }), 2, { dtype: odd }),
+      () => encode(odd, 2),
+      () => embed(x, odd),
+      () => attention(x, x, x, { bias: odd }),
+      () => attention(x, x, x, { causal: odd }),
+      () => attention(x, x, odd),
+      () => posenc.similarity(x, { metric: odd }),
+      () => randomNormal(2, { seed: odd }),
+    ]) {
+      const { code, subject, message } = refusalOf(call);
+      expect(code, what).not.toBe("internal");
+      expect(message.startsWith(`${subject}: `), `${what}: ${message}`).toBe(true);
+    }
+  }
+  expect(codeOf(() => tensor([1], [1], any(["float32"])))).toBe("unknown-choice dtype");
+});
+
 describe("arrays", () => {
   it("a Tensor holds what its shape and dtype say", () => {
     const three = new Float32Array(3);
@@ -265,6 +329,23 @@ describe("options", () => {
     } finally {
       for (const name of Object.keys(polluted)) delete (Object.prototype as Record<string, unknown>)[name];
     }
+  });
+
+  it("are no object of another kind that says nothing", () => {
+    const x = [[1, 0]];
+    const others = [new Date(), new Map([["metric", "dot"]]), new Set(), /metric/, Promise.resolve(), new Error("no")];
+    for (const value of others) {
+      const kind = (value as object).constructor.name;
+      expect(codeOf(() => posenc.similarity(x, any(value))), kind).toBe("not-a-number options");
+      expect(codeOf(() => rotate(x, rope({ dim: 2 }), any(value))), kind).toBe("not-a-number options");
+    }
+    expect(refusalOf(() => posenc.similarity(x, any(new Date()))).given).toBe("a Date");
+    // One that says something is asked for that alone.
+    const told = Object.assign(new Map(), { positions: [3] });
+    expect(rotate(x, rope({ dim: 2 }), any(told)).data).toEqual(rotate(x, rope({ dim: 2 }), { positions: [3] }).data);
+    expect(codeOf(() => rotate(x, rope({ dim: 2 }), any(Object.assign(new Date(), { position: 3 }))))).toBe(
+      "unknown-option position",
+    );
   });
 
   it("are not null where they were not given", () => {

@@ -2,9 +2,10 @@
 // within them is drawn.
 import { beforeAll, describe, expect, it } from "vitest";
 import { ready } from "../../../web/src/index.js";
+import { nearest } from "../../../web/src/error.js";
 import { allFields, checkValue, completeValues, range } from "../../../web/figures/figure.js";
 import { figures } from "../../../web/figures/index.js";
-import { nearestOf, requireKnown, sentenceOf } from "../../../web/figures/refusal.js";
+import { requireKnown, sentenceOf } from "../../../web/figures/refusal.js";
 import { figureState } from "../../../web/figures/render.js";
 
 beforeAll(() => ready());
@@ -96,7 +97,7 @@ it("a refusal ends as one sentence", () => {
   expect(sentenceOf(new Error("Nothing is left."))).toBe("Nothing is left.");
   expect(sentenceOf("it is broken!")).toBe("it is broken!");
   const hint = said(() => requireKnown("The option", ["rop"], ["rope", "alibi"]));
-  expect(nearestOf("rop", ["rope", "alibi"])).toBe("rope");
+  expect(nearest("rop", ["rope", "alibi"])).toBe("rope");
   expect(sentenceOf(new Error(hint))).toMatch(/did you mean \u201crope\u201d\?$/);
   const scheme = said(() => figureState("compare", { schemes: "roope" }));
   expect(sentenceOf(new Error(scheme))).toMatch(/\u201drope|\u201crope\u201d\?$/);
