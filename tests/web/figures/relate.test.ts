@@ -141,6 +141,12 @@ describe("all views", () => {
     }
   });
 
+  it("deal queries and keys by seeds that both can have", () => {
+    expect(() => figureState("relate", { "token-seed": 2 ** 52 - 1, tokens: 2 })).not.toThrow();
+    const far = (): unknown => figureState("relate", { "token-seed": 2 ** 52 });
+    expect(far).toThrow(/^(token-seed|tokenSeed|seed of the tokens) must be/);
+  });
+
   it("give programs that make the same numbers", () => {
     const rows = figureState("relate", { tokens: 8, clip: 2 });
     expect([...runCode(relate.code!(rows).javascript, "rows").data]).toEqual([...relate.array!(rows).data]);

@@ -12,7 +12,7 @@ import { randomNormal } from "../random.js";
 import { rotate } from "../rotate.js";
 import { type AnyScheme, type EmbedScheme, type RotateScheme, readScheme } from "../scheme.js";
 import { served } from "../served.js";
-import { Tensor } from "../tensor.js";
+import { Tensor, allowedSize } from "../tensor.js";
 import { readLine } from "./turned-pairs.js";
 
 /** Options of {@link shiftMatrix} and {@link shiftError}. */
@@ -237,6 +237,9 @@ export function translationGap(scheme: AnyScheme, options?: TranslationGapOption
   const shift = readFinite(subject, "shift", given.shift, 1, "a whole number of at most 2^53 in magnitude");
   if (!Number.isInteger(shift)) refuse("not-integer", subject, "shift", "a whole number", shift);
   const length = readWhole(subject, "length", given.length, "a whole number from 1 to 2^53", kLimit, 32);
+  allowedSize(subject, "length", [length], 8);
+  const most = kLimit - length;
+  if (shift > most) refuse("out-of-range", subject, "shift", `at most ${most}, 2^53 - length`, shift);
   const seed = readSeed(subject, given.seed);
   const width = spec.width === 0 ? 8 : spec.width;
   const random = (heads: number, salt: number): Tensor<"float32"> =>
