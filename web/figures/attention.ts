@@ -4,18 +4,17 @@ import {
   arange,
   attention as attend,
   attentionDistance,
-  bias as biasOf,
   embed,
   encode,
   entropy,
   fromJSON,
-  Tensor,
   tensor,
   type AnyScheme,
   type AttentionOptions,
   type AttentionResult,
   type AttentionTrace,
   type EmbedScheme,
+  type Tensor,
 } from "../src/core.js";
 import { outlineOf } from "../src/outline.js";
 import { inSteps } from "./background.js";
@@ -50,6 +49,7 @@ import {
   schemeChoices,
   seesBackOnly,
   sizedCode,
+  sizesFor,
   titleOf,
   type Descriptor,
 } from "./sized-schemes.js";
@@ -188,7 +188,9 @@ export const attention = defineFigure<Model>({
     scheme: 'The name of any scheme of the catalogue but fourier, or "none" for the words alone.',
     compare: 'A second scheme, drawn beside the first; "nothing" by default.',
     head: "The head shown, from 1.",
-    heads: "How many heads, 1 to 32; 8 by default.",
+    heads:
+      "How many heads, 1 to 32; 8 by default. Heads times queries times keys, with padding and for both schemes, at most " +
+      "72,000,000.",
     headWidth: "The width of a head, 2 to 128; 16 by default.",
     causal: "Tokens see only themselves and what came before; true by default, and always under CoPE.",
     window: "How many tokens far a token sees; 0, the default, is all.",
@@ -454,25 +456,6 @@ function split(rows: Float32Array, { heads, width }: Base): Float32Array {
     }
   }
   return parts;
-}
-
-// Heads and their width as the scheme has them, and as the values say where it takes any.
-function sizesFor(given: AnyScheme | undefined, heads: number, width: number): { heads: number; width: number } {
-  if (given === undefined) return { heads, width };
-  const own = (name: string): number | undefined => {
-    const value = (given as unknown as Record<string, unknown>)[name];
-    return typeof value === "number" ? value : undefined;
-  };
-  if (given.slot === "embed") {
-    const all = encode(given, [0]).shape[1] as number;
-    return all % heads === 0 ? { heads, width: all / heads } : { heads: 1, width: all };
-  }
-  if (given.slot === "bias") return { heads: biasOf(given, { queries: [0], keys: [0] }).shape[0] as number, width };
-  // Tables may be of all heads, [rows, dim], or of each.
-  const each = Object.values(given).find((value) => value instanceof Tensor && value.shape.length === 3) as
-    | Tensor
-    | undefined;
-  return { heads: own("heads") ?? each?.shape[0] ?? heads, width: own("dim") ?? width };
 }
 
 function sideOf(base: Base, descriptor: Descriptor | undefined, values: Values, given?: AnyScheme): Side {

@@ -41,6 +41,7 @@ import {
   schemeChoices,
   seesBackOnly,
   sizedCode,
+  sizesFor,
   titleOf,
   type Descriptor,
   type Size,
@@ -297,9 +298,7 @@ function modelOf(values: Values, given: AnyScheme | undefined): Model {
   const order = asked.length === 0 ? words.map((_, t) => words.length - 1 - t) : permutationTo(words, asked, cut);
   const places = order.map((_, t) => order.indexOf(t));
   const tokens = words.length;
-  const own = given as { heads?: unknown; dim?: unknown } | undefined;
-  const heads = typeof own?.heads === "number" ? own.heads : Number(values.heads);
-  const width = typeof own?.dim === "number" ? own.dim : Number(values.headWidth);
+  const { heads, width } = sizesFor(given, Number(values.heads), Number(values.headWidth), true);
   const head = Math.max(0, Math.min(heads, Number(values.head)) - 1);
   const descriptor = given
     ? outlines.find(({ slot, name }) => slot === given.slot && name === given.name)

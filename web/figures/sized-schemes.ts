@@ -1,6 +1,17 @@
 // Any scheme of the catalogue, made for a figure of some size: widths and heads by that size, seeded numbers in place
 // of what a model would have learned.
-import { attention, fromJSON, outlines, PosencError, randomNormal, tensor, type AnyScheme } from "../src/core.js";
+import {
+  attention,
+  bias as biasOf,
+  encode,
+  fromJSON,
+  outlines,
+  PosencError,
+  randomNormal,
+  Tensor,
+  tensor,
+  type AnyScheme,
+} from "../src/core.js";
 import type { Values } from "./figure.js";
 import { book } from "./format.js";
 import { literal, schemeOptions } from "./scheme-fields.js";
@@ -101,6 +112,34 @@ export function optionsFor(
     options[param.name] = numbers;
   }
   return options;
+}
+
+/**
+ * Heads and their width as a given scheme has them, and as the values say where it takes any. What is added to words
+ * has the width of all heads or, where `each` is true, of one.
+ */
+export function sizesFor(
+  given: AnyScheme | undefined,
+  heads: number,
+  width: number,
+  each = false,
+): { heads: number; width: number } {
+  if (given === undefined) return { heads, width };
+  const own = (name: string): number | undefined => {
+    const value = (given as unknown as Record<string, unknown>)[name];
+    return typeof value === "number" ? value : undefined;
+  };
+  if (given.slot === "embed") {
+    const all = encode(given, [0]).shape[1] as number;
+    if (each) return { heads, width: all };
+    return all % heads === 0 ? { heads, width: all / heads } : { heads: 1, width: all };
+  }
+  if (given.slot === "bias") return { heads: biasOf(given, { queries: [0], keys: [0] }).shape[0] as number, width };
+  // Tables may be of all heads, [rows, dim], or of each.
+  const table = Object.values(given).find((value) => value instanceof Tensor && value.shape.length === 3) as
+    | Tensor
+    | undefined;
+  return { heads: own("heads") ?? table?.shape[0] ?? heads, width: own("dim") ?? width };
 }
 
 /** Whether a scheme, made for these heads and their width, knows no keys ahead: it goes with a causal mask only. */

@@ -1,6 +1,6 @@
 // <posenc-permutation> against attention written down again in double.
 import { beforeAll, describe, expect, it } from "vitest";
-import { alibi, permutationGap, randomNormal, ready, sinusoidal } from "../../../web/src/index.js";
+import { alibi, learned, permutationGap, randomNormal, ready, sinusoidal } from "../../../web/src/index.js";
 import { permutation } from "../../../web/figures/permutation.js";
 import { figureState, renderSVG } from "../../../web/figures/render.js";
 import { seedOf } from "../../../web/figures/sentence.js";
@@ -202,6 +202,12 @@ describe("hands, words and take-aways", () => {
     expect((state.model as { gap: number }).gap).toBe(wanted);
     const added = figureState("permutation", { heads: 2 }, sinusoidal({ dim: 6 }));
     expect(permutation.array!(added).shape).toEqual([2, 3, 6]);
+    // A table says its width by its shape, and has no number of it.
+    const table = learned({ table: randomNormal([4, 10], { seed: 2 }) });
+    const wide = figureState("permutation", { heads: 2 }, table);
+    expect(permutation.array!(wide).shape).toEqual([2, 3, 10]);
+    const rows = runCode(permutation.code!(wide).javascript, "x");
+    expect((wide.model as { gap: number }).gap).toBe(permutationGap(rows, [2, 1, 0], { embed: table }));
   });
 
   it("writes its table, and renders without a document", () => {
