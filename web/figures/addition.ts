@@ -46,7 +46,7 @@ export const addition = defineFigure<Model>({
   attributes: {
     sentence: "The sentence; its words and signs are the tokens, at most 256.",
     scheme: 'The embed scheme, "sinusoidal" by default.',
-    dim: "The width of the vectors; 6 by default.",
+    dim: "The width of the vectors, at most 512; 6 by default.",
     scale: 'What multiplies the embeddings: "1" or "sqrt" for the square root of the width.',
     alpha: "What multiplies the encoding; 1 by default.",
     deviation: "The standard deviation of the embeddings; 0.3 by default.",

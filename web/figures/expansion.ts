@@ -83,7 +83,7 @@ export const expansion = defineFigure<Model>({
     seed: "Deals the numbers of H, and of the model in the terms view, anew; 0 by default.",
     spread: "The standard deviation of the diagonal of H about 1; 1 by default.",
     off: "The standard deviation of a general H off its diagonal; 0.3 by default.",
-    dim: "The width of the encoding, at most 1024; 16 by default.",
+    dim: "The width of the encoding, at most 1024; 16 by default. In the terms view, times positions at most 8192.",
     base: "The base of the wavelengths.",
     positions:
       "How many positions, 2 to 256; 32 by default. In the terms view, how many tokens the model has: times dim at " +

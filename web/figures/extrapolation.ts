@@ -110,7 +110,7 @@ export const extrapolation = defineFigure<Model>({
   attributes: {
     trained: "How many positions were trained, 2 to 131072; 512 by default.",
     factor: "How many times as many are given now, 1 to 64; 4 by default.",
-    dim: "The width of encodings and of RoPE.",
+    dim: "The width of encodings and of RoPE, 2 to 512; 64 by default.",
     base: "The base of the wavelengths.",
     scaling: "RoPE's rule in the views of schemes and of phases: none, linear, ntk, dynamic, yarn, llama3 \u2026",
     past: "What a learned table does past its end: error, wrap, clamp or interpolate.",

@@ -85,7 +85,7 @@ export const precision = defineFigure<Model>({
   name: "precision",
   attributes: {
     scheme: 'A scheme whose pairs turn on one axis, "rope" by default.',
-    dim: "The width of the encoding; 64 by default.",
+    dim: "The width of the encoding, at most 512; 64 by default.",
     base: "The base of the wavelengths.",
     recipe: "What is rounded: power, exponential, upcast, table, angle, frequencies or positions.",
     decades: "The axis ends at 10 to this power, 2 to 15; 9 by default.",

@@ -20,7 +20,7 @@ import {
   tensor,
 } from "./tensor.js";
 
-/** Options of {@link multiHeadAttention}: the weights, and those of `attention()`. */
+/** Options of {@link multiHeadAttention}: the weights, and those of `attention()` but dtype: it is float32. */
 export interface MultiHeadAttentionOptions extends Omit<AttentionOptions, "dtype"> {
   /** [dModel, heads * d]: queries are x @ wq. Columns of a head lie together. (PyTorch keeps the transpose.) */
   readonly wq: TensorLike;
