@@ -97,6 +97,27 @@ TEST_CASE("principal components hold against Eigen's singular values") {
     }
     REQUIRE(p.total == Approx(centred.squaredNorm() / static_cast<double>(table.rows() - 1)).epsilon(1e-13));
   });
+  property("fewer rows than columns", [](Dice& dice) {
+    // Found from the products of rows, they are those of the covariances: of any rank, the zero of all included.
+    const Eigen::Index rows = whole(dice, 2, 20), columns = rows + whole(dice, 1, 30), rank = whole(dice, 0, rows);
+    const Matrix table = random_matrix(dice, rows, rank) * random_matrix(dice, rank, columns);
+    const Eigen::Index count = whole(dice, 1, rows - 1);
+    const Components p = components_of(table, count);
+    const Matrix centred = table.rowwise() - table.colwise().mean();
+    const Eigen::JacobiSVD<Eigen::MatrixXd> svd(centred, Eigen::ComputeThinV);
+    const double largest = svd.singularValues()(0), n = static_cast<double>(rows - 1);
+    for (Eigen::Index k = 0; k < count; ++k) {
+      const double value = svd.singularValues()(k);
+      REQUIRE(std::abs(p.variances(k) - value * value / n) <= 1e-14 * largest * largest);
+      const double below = svd.singularValues()(k + 1), above = k == 0 ? 2 * largest : svd.singularValues()(k - 1);
+      if (std::min(value - below, above - value) > 0.05 * largest && largest > 0.01) {
+        REQUIRE(std::abs(p.components.row(k).dot(svd.matrixV().col(k))) == Approx(1).epsilon(1e-11));
+      }
+    }
+    REQUIRE((p.components * p.components.transpose() - Matrix::Identity(count, count)).cwiseAbs().maxCoeff() < 1e-14);
+    REQUIRE((p.scores - centred * p.components.transpose()).cwiseAbs().maxCoeff() <= 1e-13 * (1 + largest));
+    REQUIRE(p.total == Approx(centred.squaredNorm() / n).epsilon(1e-13).margin(1e-300));
+  });
   property("scores", [](Dice& dice) {
     // Scores are centred, uncorrelated, and of the variances stated; all components rebuild the table.
     const Matrix table = random_matrix(dice, whole(dice, 2, 40), whole(dice, 1, 16));
