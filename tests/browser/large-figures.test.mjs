@@ -258,6 +258,53 @@ describe("attention over 2,048 tokens", () => {
     expect((await shown()).line).toBe("");
   });
 
+  it("offers nothing to take away where a first drawing was cancelled, until there is one", async () => {
+    const told = await opened.page.evaluate(async () => {
+      const figure = document.createElement("posenc-similarity");
+      figure.setAttribute("loading", "eager");
+      figure.value = { positions: 256, dim: 4100, metric: "euclidean" };
+      document.body.append(figure);
+      const root = figure.shadowRoot;
+      const actions = [...root.querySelectorAll("[part=actions] button")];
+      const read = () => ({
+        line: root.querySelector("[part=background]").textContent,
+        inert: [root.querySelector("[part=actions]").inert, root.querySelector("[part=table]").inert],
+        fault: root.querySelector(".fault").hidden,
+      });
+      let saved = 0;
+      const { createObjectURL } = URL;
+      URL.createObjectURL = (blob) => (saved++, createObjectURL.call(URL, blob));
+      const line = () => root.querySelector("[part=background] button");
+      while (line()?.textContent !== "cancel") await new Promise((resolve) => setTimeout(resolve, 5));
+      line().click();
+      await figure.drawn;
+      const cancelled = read();
+      // A script reaches what a reader cannot.
+      for (const action of actions) if (action.textContent !== "code") action.click();
+      const savedThen = saved;
+      figure.value = { positions: 8, dim: 16 };
+      await figure.drawn;
+      const drawn = read();
+      figure.value = { positions: 256, dim: 4100 };
+      while (root.querySelector("[part=background]").hidden) await new Promise((go) => setTimeout(go, 5));
+      line().click();
+      await figure.drawn;
+      const again = read();
+      actions.find(({ textContent }) => textContent === "SVG").click();
+      figure.remove();
+      URL.createObjectURL = createObjectURL;
+      return { cancelled, savedThen, drawn, again, saved };
+    });
+    expect(told.cancelled).toMatchObject({ inert: [true, true], fault: true });
+    expect(told.cancelled.line).toContain("cancelled; nothing is drawn yet");
+    expect(told.savedThen).toBe(0);
+    expect(told.drawn.inert).toEqual([false, false]);
+    expect(told.again).toMatchObject({ inert: [false, false], fault: true });
+    expect(told.again.line).toContain("cancelled; the drawing is as it was");
+    expect(told.saved).toBe(1);
+    expect(opened.faults).toEqual([]);
+  });
+
   it("shows the weights that the core gives", async () => {
     const { readout, title, live } = await shown();
     expect(title).toContain("head 1 of 8, RoPE, causal");

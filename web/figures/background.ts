@@ -16,14 +16,19 @@ export class Background {
   readonly #button = make("button", { type: "button" }, { part: "action" });
   readonly #changed: () => void;
   readonly #say: (words: string) => void;
+  readonly #drawn: () => unknown;
   #key: string | undefined;
   #outcome: Outcome = "cancelled";
   #controller = new AbortController();
 
-  /** `changed` hears that there is an outcome, or none any more; `say` what a listener should. */
-  constructor(changed: () => void, say: (words: string) => void) {
+  /**
+   * `changed` hears that there is an outcome, or none any more; `say` what a listener should; `drawn` is what a reader
+   * sees meanwhile, undefined for nothing.
+   */
+  constructor(changed: () => void, say: (words: string) => void, drawn: () => unknown) {
     this.#changed = changed;
     this.#say = say;
+    this.#drawn = drawn;
     this.#button.addEventListener("click", () => {
       if (this.busy) this.#cancel();
       else this.stop();
@@ -65,7 +70,7 @@ export class Background {
   #cancel(): void {
     this.#controller.abort();
     this.#outcome = "cancelled";
-    this.#show("cancelled; the drawing is as it was", "compute");
+    this.#show(`cancelled; ${this.#drawn() ? "the drawing is as it was" : "nothing is drawn yet"}`, "compute");
     this.#say("cancelled");
   }
 

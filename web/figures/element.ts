@@ -114,7 +114,8 @@ export class FigureElement extends Base {
 
   /**
    * Resolves after the next drawing (at once if nothing is to be drawn), or when it has turned out that the figure
-   * cannot be drawn. Starts a figure that waits to be seen; one outside of the document is computed and not drawn.
+   * cannot be drawn, or a reader has cancelled it. Starts a figure that waits to be seen; one outside of the document
+   * is computed and not drawn.
    */
   get drawn(): Promise<void> {
     this.#attributesChanged(this.#attributeObserver.takeRecords());
@@ -230,11 +231,11 @@ export class FigureElement extends Base {
         this.#parts.faultText.textContent || "The figure is not ready here: await its `drawn` first.",
       );
     }
-    return pageSvg(this.#figure, this.#state, this.#theme ?? makeTheme(false), exportWidth);
+    return this.#svg(this.#state);
   }
 
   connectedCallback(): void {
-    (this.shadowRoot as ShadowRoot).adoptedStyleSheets = [sheetFor(this.ownerDocument)];
+    this.adoptedCallback();
     this.#adopt(["value", "data"]);
     // Its file is asked for now, whenever it is drawn: a page that has loaded asks for nothing more.
     if (this.#kind.figure) this.#arrive();
@@ -481,8 +482,12 @@ export class FigureElement extends Base {
   }
 
   #showDrawing(on: boolean): void {
-    this.#parts.fault.hidden = on;
-    for (const part of this.#drawnParts) part.hidden = !on;
+    const { actions, caption, content, details, fault, footer } = this.#parts;
+    fault.hidden = on;
+    // What there is nothing to say in where a figure cannot be drawn.
+    for (const part of [content, footer, caption, details]) part.hidden = !on;
+    // A first model may be on its way still, or cancelled.
+    actions.inert = details.inert = !this.#state;
   }
 
   #fail(error: unknown): void {
@@ -491,12 +496,6 @@ export class FigureElement extends Base {
     this.#showDrawing(false);
     this.#parts.faultText.textContent = `This figure cannot be drawn: ${sentenceOf(error)}`;
     this.dispatchEvent(new CustomEvent("posenc-error", { bubbles: true, composed: true, detail: { error } }));
-  }
-
-  // What there is nothing to say in where a figure cannot be drawn.
-  get #drawnParts(): HTMLElement[] {
-    const { content, footer, caption, details } = this.#parts;
-    return [content, footer, caption, details];
   }
 
   #applyTheme(): void {
@@ -729,26 +728,27 @@ export class FigureElement extends Base {
       const cell = event.pointerType === "mouse" ? undefined : this.#cellUnder(event);
       if (cell) this.#moveTo(cell, true);
     });
-    this.#parts.png.addEventListener("click", () => void this.#savePng());
-    this.#parts.svg.addEventListener("click", () => this.#save(this.toSvg(), "image/svg+xml", "svg"));
-    this.#parts.csv.addEventListener("click", () => {
-      if (this.#state) this.#save(toCsv(this.#figure.table(this.#state)), "text/csv", "csv");
-    });
-    this.#parts.json.addEventListener("click", () => {
-      if (this.#state) this.#save(toJson(this.#figure, this.#state), "application/json", "json");
-    });
-    this.#parts.npy.addEventListener("click", () => {
-      const array = this.#state && this.#figure.array?.(this.#state);
-      if (array) this.#save(toNpyBytes(array) as Uint8Array<ArrayBuffer>, "application/octet-stream", "npy");
-    });
+    // Where nothing is drawn, there is nothing to take away.
+    const offer = (button: HTMLElement, give: (state: State<unknown>) => void): void =>
+      button.addEventListener("click", () => {
+        this.#bring();
+        if (this.#state) give(this.#state);
+      });
+    offer(this.#parts.png, (state) => this.#savePng(state));
+    offer(this.#parts.svg, (state) => this.#save(this.#svg(state), "image/svg+xml", "svg"));
+    offer(this.#parts.csv, (state) => this.#save(toCsv(this.#figure.table(state)), "text/csv", "csv"));
+    offer(this.#parts.json, (state) => this.#save(toJson(this.#figure, state), "application/json", "json"));
+    // Hidden where a figure has no array.
+    type Take = NonNullable<Figure["array"]>;
+    offer(this.#parts.npy, (state) =>
+      this.#save(toNpyBytes((this.#figure.array as Take)(state)), "application/octet-stream", "npy"),
+    );
     // Written out here, so that modules, which have no such text, leave all of it behind.
     if (typeof POSENC_CLASSIC !== "undefined" && POSENC_CLASSIC && typeof POSENC_SOURCE === "function") {
       const source = String(POSENC_SOURCE);
       const page = action("page", "Save a page of its own, which works without a network");
       this.#parts.code.before(page);
-      page.addEventListener("click", () => {
-        const state = this.#state;
-        if (!state) return;
+      offer(page, (state) => {
         const { name, title, caption } = this.#figure;
         const lang = this.closest<HTMLElement>("[lang]")?.lang || "en";
         const words = { name, lang, title: title(state), caption: caption(state) };
@@ -785,7 +785,7 @@ export class FigureElement extends Base {
     }
     if (later && !this.#background) {
       const say = (words: string): void => void (this.#parts.live.textContent = words);
-      this.#background = new later.background(() => this.#schedule(), say);
+      this.#background = new later.background(() => this.#schedule(), say, () => this.#state);
       this.#parts.footer.prepend(this.#background.root);
     }
   }
@@ -930,7 +930,7 @@ export class FigureElement extends Base {
     parts.code.hidden = figure.code === undefined;
     parts.npy.hidden = figure.array === undefined;
     if (!parts.codePanel.hidden) this.#syncCode(state);
-    if (parts.details.open) this.#syncTable(state);
+    this.#syncTable(state);
   }
 
   #paint(state: State<unknown>): void {
@@ -1025,17 +1025,22 @@ export class FigureElement extends Base {
     download(new Blob([content], { type }), `posenc-${this.#figure.name}.${extension}`);
   }
 
-  async #savePng(): Promise<void> {
-    if (!this.#state || !this.#theme) return;
+  #svg(state: State<unknown>): string {
+    return pageSvg(this.#figure, state, this.#theme as Theme, exportWidth);
+  }
+
+  #savePng(state: State<unknown>): void {
+    const theme = this.#theme as Theme;
     const margin = 20;
-    const height = pageHeight(this.#figure, this.#state, this.#theme, exportWidth);
-    const canvas = document.createElement("canvas");
+    const height = pageHeight(this.#figure, state, theme, exportWidth);
+    const canvas = make("canvas");
     const [wide, tall] = [exportWidth + 2 * margin, height + 2 * margin];
-    const surface = new Surface(new CanvasBackEnd(canvas, this.#theme, wide, tall, 2), this.#theme, wide, tall);
+    const surface = new Surface(new CanvasBackEnd(canvas, theme, wide, tall, 2), theme, wide, tall);
     surface.rect(0, 0, wide, tall, { fill: "paper" });
-    drawPage(surface.inset(margin, margin, exportWidth, height), this.#figure, this.#state);
-    const blob = await new Promise<Blob | null>((resolve) => canvas.toBlob(resolve, "image/png"));
-    if (blob) download(blob, `posenc-${this.#figure.name}.png`);
+    drawPage(surface.inset(margin, margin, exportWidth, height), this.#figure, state);
+    canvas.toBlob((blob) => {
+      if (blob) download(blob, `posenc-${this.#figure.name}.png`);
+    }, "image/png");
   }
 }
 
@@ -1166,6 +1171,7 @@ function makeParts() {
     npy,
     json,
     code,
+    actions,
     caption,
     codeBlocks,
     codePanel,

@@ -33,23 +33,22 @@ export function toJson(figure: Figure, state: State<unknown>): string {
 export function toNpyBytes(array: {
   data: Float32Array | Float64Array | Int32Array;
   shape: readonly number[];
-}): Uint8Array {
+}): Uint8Array<ArrayBuffer> {
   const { data, shape } = array;
-  const type = data instanceof Float64Array ? "<f8" : data instanceof Int32Array ? "<i4" : "<f4";
+  const [type, set] =
+    data instanceof Float64Array
+      ? (["<f8", "setFloat64"] as const)
+      : data instanceof Int32Array
+        ? (["<i4", "setInt32"] as const)
+        : (["<f4", "setFloat32"] as const);
   const tuple = shape.length === 1 ? `${shape[0]},` : shape.join(", ");
   let header = `{'descr': '${type}', 'fortran_order': False, 'shape': (${tuple}), }`;
   header += `${" ".repeat(63 - ((header.length + 10) % 64))}\n`;
   const file = new Uint8Array(10 + header.length + data.byteLength);
   file.set([0x93, 0x4e, 0x55, 0x4d, 0x50, 0x59, 1, 0, header.length & 255, header.length >> 8]);
-  for (let i = 0; i < header.length; i++) file[10 + i] = header.charCodeAt(i);
+  file.set(new TextEncoder().encode(header), 10);
   const view = new DataView(file.buffer, 10 + header.length);
-  const size = data.BYTES_PER_ELEMENT;
-  for (let i = 0; i < data.length; i++) {
-    const value = data[i] as number;
-    if (type === "<f8") view.setFloat64(size * i, value, true);
-    else if (type === "<i4") view.setInt32(size * i, value, true);
-    else view.setFloat32(size * i, value, true);
-  }
+  data.forEach((value, i) => view[set](i * data.BYTES_PER_ELEMENT, value, true));
   return file;
 }
 
