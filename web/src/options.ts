@@ -50,8 +50,9 @@ export function readOptions(
     refuse("not-a-number", subject, "options", kObject, options);
   }
   const read = readProperties(options, known, (name) => refuseUnknown(subject, name, known));
-  // A Date, a Map or a Promise says nothing, and was meant for something else.
-  if (read.size === 0 && kindOf(options) !== "Object") refuse("not-a-number", subject, "options", kObject, options);
+  // A Date, a Map or a Promise says nothing but has methods (keys), and was meant for something else.
+  const says = [...read.values()].some((value) => typeof value !== "function");
+  if (!says && kindOf(options) !== "Object") refuse("not-a-number", subject, "options", kObject, options);
   const copy = Object.create(null) as Record<string, unknown>;
   for (const [name, value] of read) copy[name] = value;
   return copy;
