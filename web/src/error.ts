@@ -190,7 +190,8 @@ function described(value: unknown): string {
 /** Whether it is a proxy whose object was taken away: to look at it in any way is an error. */
 export function isRevoked(value: unknown): boolean {
   try {
-    return Array.isArray(value) && false;
+    Array.isArray(value);
+    return false;
   } catch {
     return true;
   }
@@ -199,6 +200,12 @@ export function isRevoked(value: unknown): boolean {
 /** Array.isArray, which of a revoked proxy is false. */
 export function isList(value: unknown): value is unknown[] {
   return !isRevoked(value) && Array.isArray(value);
+}
+
+/** Whether it is an object that may say things by name: no array and no view. */
+export function isRecord(value: unknown): value is object {
+  if (typeof value !== "object" || value === null || isRevoked(value)) return false;
+  return !isList(value) && !ArrayBuffer.isView(value);
 }
 
 /** `[2, 3]`, as errors print shapes. */

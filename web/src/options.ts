@@ -1,5 +1,5 @@
 // How options are read: every key known, every value of its kind. What range a value must lie in, the core says.
-import { isRevoked, kindOf, printedShape, refuse, refuseMissing, refuseUnknown, verbatim } from "./error.js";
+import { isRecord, kindOf, printedShape, refuse, refuseMissing, refuseUnknown, verbatim } from "./error.js";
 import { readArray } from "./tensor.js";
 
 /** The largest position, and the largest number an option may be: whole numbers are exact up to it. */
@@ -40,15 +40,7 @@ export function readOptions(
   known: readonly string[],
 ): Readonly<Record<string, unknown>> {
   if (options === undefined) return {};
-  if (
-    isRevoked(options) ||
-    typeof options !== "object" ||
-    options === null ||
-    Array.isArray(options) ||
-    ArrayBuffer.isView(options)
-  ) {
-    refuse("not-a-number", subject, "options", kObject, options);
-  }
+  if (!isRecord(options)) refuse("not-a-number", subject, "options", kObject, options);
   const read = readProperties(options, known, (name) => refuseUnknown(subject, name, known));
   // A Date, a Map or a Promise says nothing but has methods (keys), and was meant for something else.
   const says = [...read.values()].some((value) => typeof value !== "function");

@@ -157,8 +157,8 @@ export function arange(start: number, stop?: number, step = 1): Tensor<"float64"
 
 /** The cells of an image, float64 [2, height * width], row by row; axis 0 is the row (height), axis 1 the column. */
 export function grid(height: number, width: number): Tensor<"float64"> {
-  const rows = readWhole("grid", "height", height, "a whole number from 0 to 2^32");
-  const columns = readWhole("grid", "width", width, "a whole number from 0 to 2^32");
+  const rows = readWhole("grid", "height", height);
+  const columns = readWhole("grid", "width", width);
   const count = allowedSize("grid", "height x width", [2, rows, columns], 8) / 2;
   const data = new Float64Array(2 * count);
   for (let t = 0; t < count; t++) {
@@ -219,7 +219,7 @@ export function paddedPositions(
  */
 export function fairseqPositions(tokens: PositionsLike, padIndex: number): Tensor<"float64"> {
   const subject = "fairseqPositions";
-  const pad = readWhole(subject, "padIndex", padIndex, "a whole number from 0 to 2^32");
+  const pad = readWhole(subject, "padIndex", padIndex);
   if (typeof tokens === "number") refuse("not-a-number", subject, "tokens", "an array of token numbers [T]", tokens);
   const { data, axes } = readPositions(subject, "tokens", tokens);
   if (axes !== 1) refuse("shape-mismatch", subject, "tokens", "of shape [T]", verbatim(`${axes} axes`));
@@ -277,7 +277,7 @@ function readPart(subject: string, argument: string, part: unknown): [t: number,
   if (entries.length !== 1 || kind === undefined) {
     refuse("missing-option", subject, argument, allowed, part);
   }
-  if (kind === "text") return [readWhole(subject, `${argument}.text`, value, "a whole number from 0 to 2^32"), 1, 1, true];
+  if (kind === "text") return [readWhole(subject, `${argument}.text`, value), 1, 1, true];
   if (kind !== "image" && kind !== "video")
     refuseUnknown(subject, `${argument}.${kind}`, [`${argument}.text`, `${argument}.image`, `${argument}.video`]);
   const size = isList(value) ? (value as unknown[]) : [];

@@ -5,6 +5,7 @@ import {
   type ErrorCode,
   PosencError,
   isList,
+  isRecord,
   isRevoked,
   printedShape,
   refuse,
@@ -282,13 +283,7 @@ function flatOptions(descriptor: Outline, options: unknown): Map<string, unknown
   if (options === undefined) return flat;
   const names = descriptor.params.map(({ name }) => name);
   const collect = (value: unknown, prefix: string, argument: string): void => {
-    if (
-      isRevoked(value) ||
-      typeof value !== "object" ||
-      value === null ||
-      isList(value) ||
-      ArrayBuffer.isView(value)
-    ) {
+    if (!isRecord(value)) {
       refuse("not-a-number", subject, argument, "an object", value);
     }
     const inner = names.filter((name) => name.startsWith(prefix)).map((name) => name.slice(prefix.length));

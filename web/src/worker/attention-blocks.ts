@@ -6,6 +6,7 @@ import {
   type Cut,
   Joined,
   type Parts,
+  evenBounds,
   kExactly,
   kPerPair,
   readTarget,
@@ -54,7 +55,7 @@ function byHeads(call: Call, target: unknown, count: number, work: number): Bloc
   if (axis < 0 || count > kvHeads) return undefined;
   if (Math.ceil(kvHeads / count) > (kUneven * kvHeads) / count) return undefined;
   const { out: _, ...rest } = given;
-  const bounds = Array.from({ length: count + 1 }, (_, b) => Math.round((kvHeads * b) / count));
+  const bounds = evenBounds(kvHeads, count);
   const made: (readonly Tensor[])[] = [];
   const args = bounds.slice(1).map((end, b) => (): unknown[] => {
     const [ofKeys, ofQueries] = [[bounds[b]!, end] as const, [bounds[b]! * group, end * group] as const];

@@ -62,6 +62,11 @@ export const kExactly = 12;
 
 type Span = readonly [start: number, end: number];
 
+/** Where `count` shares of about the same length begin, and where the last ends. */
+export function evenBounds(length: number, count: number): number[] {
+  return Array.from({ length: count + 1 }, (_, b) => Math.round((length * b) / count));
+}
+
 /** A call of attention as the ways to cut it read it. */
 export class Call {
   readonly query: ReadArray;

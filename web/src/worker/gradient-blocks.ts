@@ -133,4 +133,3 @@ function mapped<T extends Tensor, R>(
   ]);
   return Object.fromEntries(entries) as Record<string, Record<string, R>>;
 }
-

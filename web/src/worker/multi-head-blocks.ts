@@ -11,6 +11,7 @@ import {
   type Parts,
   type Plan,
   Unfit,
+  evenBounds,
   kPerPair,
   readTarget,
   rowsOf,
@@ -54,8 +55,6 @@ const cut: Cut = ([x, options], plan) => {
     shape[axis] = end - start;
     return float32Tensor(rowsOf(tensor.data as Float32Array, outer, length, inner, start, end), shape);
   };
-  const boundsOf = (length: number, count: number): number[] =>
-    Array.from({ length: count + 1 }, (_, b) => Math.round((length * b) / count));
   type Stage = Omit<Blocks, "name" | "work" | "total">;
   const stage = (name: string, amount: number, count: number, blocks: Stage): Blocks => ({
     name,
@@ -69,7 +68,7 @@ const cut: Cut = ([x, options], plan) => {
 
   const project = (embedded: Tensor, others: Tensor | undefined, weights: typeof inward): Blocks => {
     const count = Math.max(1, Math.min(plan(work.project), queries, keys));
-    const [ofQueries, ofKeys] = [boundsOf(queries, count), boundsOf(keys, count)];
+    const [ofQueries, ofKeys] = [evenBounds(queries, count), evenBounds(keys, count)];
     const axis = lead.length;
     const [q, kv] = [ofQueries, ofKeys].map((bounds) => new Joined(kSubject, bounds, axis + 1)) as [Joined, Joined];
     const fresh = new Set<ArrayBufferLike>();
@@ -101,7 +100,7 @@ const cut: Cut = ([x, options], plan) => {
   };
   const join = ({ out: attended, ...results }: Readonly<Record<string, Tensor>>): Blocks => {
     const count = Math.max(1, Math.min(plan(work.join), queries));
-    const bounds = boundsOf(queries, count);
+    const bounds = evenBounds(queries, count);
     const whole = new Joined(kSubject, bounds, lead.length, target);
     const fresh = new Set<ArrayBufferLike>();
     return stage("joinHeads", work.join, count, {
