@@ -145,10 +145,11 @@ async function start(): Promise<void> {
   followReading();
   reachFormulas();
   followSentence();
+  // Before the page pauses: a reader may follow a link at once.
+  askQuestions();
   await firstFigure();
   await layOut();
   keepOffline();
-  askQuestions();
   try {
     await posenc.ready();
     sayWhatRuns();
