@@ -300,9 +300,12 @@ function ofAddress(): Shown {
 
 // Files take their time: what was asked for last is what is shown.
 let asked = 0;
+// What is asked for before the module is there waits for it.
+let prepared: Promise<void> | undefined;
 async function attempt(work: () => Shown | Promise<Shown>): Promise<void> {
   const turn = ++asked;
   try {
+    await prepared;
     const next = await work();
     if (turn === asked) show(next);
   } catch (error) {
@@ -315,7 +318,7 @@ async function attempt(work: () => Shown | Promise<Shown>): Promise<void> {
   }
 }
 
-function listen(): void {
+function offerSchemes(): void {
   chooser.append(Object.assign(new Option("what is given below", ""), { hidden: true }));
   for (const slot of ["embed", "rotate", "bias", "relate"] as const) {
     const group = document.createElement("optgroup");
@@ -324,6 +327,9 @@ function listen(): void {
       group.append(new Option(scheme.title, scheme.name));
     chooser.append(group);
   }
+}
+
+function listen(): void {
   element("settings").addEventListener("submit", (event) => event.preventDefault());
   chooser.addEventListener("change", () => void attempt(() => named(chooser.value)));
   const config = element<HTMLTextAreaElement>("config");
@@ -359,10 +365,12 @@ function listen(): void {
 async function start(): Promise<void> {
   followTheme();
   void firstFigure().then(keepOffline);
+  prepared = posenc.ready().then(offerSchemes);
+  void attempt(ofAddress);
+  // At once: a file that is dropped where nobody listens leaves the page.
+  listen();
   try {
-    await posenc.ready();
-    listen();
-    await attempt(ofAddress);
+    await prepared;
   } catch (error) {
     fail(error);
   }
