@@ -20,6 +20,9 @@ const kFlags = [
   "--disable-sync",
 ];
 
+// The browser fetches a page's icon when it likes.
+const kIcon = /\/(icon\.svg|favicon\.ico)$/;
+
 /** Starts Chromium; CHROMIUM names another than Debian's. */
 export function launch() {
   const executablePath = process.env.CHROMIUM ?? "/usr/bin/chromium";
@@ -59,7 +62,11 @@ export async function open(
     if (["error", "warning"].includes(message.type())) faults.push(`console ${message.type()}: ${message.text()}`);
   });
   page.on("pageerror", (error) => faults.push(`uncaught: ${error.message}`));
-  page.on("requestfailed", (request) => faults.push(`failed: ${request.url()} ${request.failure()?.errorText}`));
+  page.on("requestfailed", (request) => {
+    const why = request.failure()?.errorText;
+    // A page that is left early takes its icon's request with it.
+    if (!(kIcon.test(request.url()) && why === "net::ERR_ABORTED")) faults.push(`failed: ${request.url()} ${why}`);
+  });
   page.on("response", (response) => {
     if (response.status() >= 400) faults.push(`${response.status()}: ${response.url()}`);
   });
@@ -67,8 +74,7 @@ export async function open(
     // Blobs and data are made on the page.
     if (/^(data|blob):/.test(request.url())) return;
     requests.push(request.url());
-    // The browser fetches a page's icon when it likes.
-    if (loaded && !/\/(icon\.svg|favicon\.ico)$/.test(request.url())) late.push(request.url());
+    if (loaded && !kIcon.test(request.url())) late.push(request.url());
   });
   page.on("load", () => {
     loaded = true;
