@@ -14,16 +14,18 @@ struct RegisterTile {
   simd::F32x4 a0, a1, b0, b1, c0, c1, d0, d1;
 };
 
-// What each of the four rows is times, four elements `apart`.
+// One term, its rows from four addresses. In this order V8 of 2026 leaves what it is given, and processors with two
+// schedulers for vectors (those measured) fill both evenly: Chromium does 50 GFLOP/s, and 44 row by row, with the same
+// instructions in the same number. V8 of 2023 (Node 20) orders them itself.
 POSENC_INLINE void multiply_add(RegisterTile& t, const float* a_at, const float* b_at, const float* c_at,
                                 const float* d_at, const float* right) {
   using namespace simd;
   const F32x4 r0 = load(right), r1 = load(right + 4);
   const F32x4 a = load_splat(a_at), b = load_splat(b_at), c = load_splat(c_at), d = load_splat(d_at);
   t.a0 = t.a0 + a * r0, t.a1 = t.a1 + a * r1;
-  t.b0 = t.b0 + b * r0, t.b1 = t.b1 + b * r1;
-  t.c0 = t.c0 + c * r0, t.c1 = t.c1 + c * r1;
-  t.d0 = t.d0 + d * r0, t.d1 = t.d1 + d * r1;
+  t.b1 = t.b1 + b * r1, t.c0 = t.c0 + c * r0;
+  t.c1 = t.c1 + c * r1, t.b0 = t.b0 + b * r0;
+  t.d1 = t.d1 + d * r1, t.d0 = t.d0 + d * r0;
 }
 
 POSENC_INLINE void multiply_add(RegisterTile& t, const float* left, const float* right) {
