@@ -434,6 +434,17 @@ describe("the questions of the chapter", () => {
     // To the figure, and on to the slider of its heads: on a slow machine, of which the page is not laid out yet, too.
     const debugged = await page.context().newCDPSession(page);
     await debugged.send("Emulation.setCPUThrottlingRate", { rate: 8 });
+    // Formats of numbers, which are slow to make, wait until there is something to write.
+    await page.addInitScript(() => {
+      const formats = (globalThis.formats = { total: 0, early: NaN });
+      Intl.NumberFormat = new Proxy(Intl.NumberFormat, {
+        construct(...call) {
+          formats.total++;
+          return Reflect.construct(...call);
+        },
+      });
+      addEventListener("DOMContentLoaded", () => (formats.early = formats.total));
+    });
     await page.reload();
     await question.locator("a").focus();
     await page.keyboard.press("Enter");
@@ -450,6 +461,9 @@ describe("the questions of the chapter", () => {
     await verdict.filter({ hasText: "Right. In head 3 it costs 1: its slope is 1/8." }).waitFor();
     await page.keyboard.press("ArrowRight");
     await verdict.filter({ hasText: "Not yet." }).waitFor();
+    const { early, total } = await page.evaluate(() => globalThis.formats);
+    expect(early).toBe(0);
+    expect(total).toBeGreaterThan(0);
     expect(faults).toEqual([]);
     await close();
   });

@@ -322,7 +322,7 @@ export class FigureElement extends Base {
           void this.#start();
         }
       },
-      { rootMargin: "800px" },
+      { rootMargin: "1200px" },
     );
     observer.observe(this);
     this.#release.push(() => observer.disconnect());
@@ -430,6 +430,8 @@ export class FigureElement extends Base {
     this.#readLink();
     this.#stale = false;
     this.#updating = true;
+    // Asked for after the words are written, it would have the page laid out once more.
+    const width = this.#parts.drawing.clientWidth;
     if (!cursorOnly || !this.#theme) this.#applyTheme();
     try {
       const values = this.#readValues();
@@ -444,7 +446,7 @@ export class FigureElement extends Base {
         const made = later && this.#background?.model(key, later);
         if (!later) this.#background?.stop();
         else if (!made) {
-          this.#wait(key);
+          this.#wait(key, width);
           return;
         }
         const ahead = this.#made?.key === key && this.#made.rich === this.#rich ? this.#made : undefined;
@@ -459,7 +461,7 @@ export class FigureElement extends Base {
       this.#syncTabs(values);
       for (const [name, { control }] of this.#controls) control.show(this.#state.values[name]);
       this.#syncWords(this.#state);
-      this.#paint(this.#state);
+      this.#paint(this.#state, width);
       this.#showDrawing(true);
       if (!this.#announced) {
         this.#announced = true;
@@ -474,10 +476,10 @@ export class FigureElement extends Base {
   }
 
   // The model is on its way, or the reader wants none: what was drawn stands till then.
-  #wait(key: string): void {
+  #wait(key: string, width: number): void {
     this.#updating = false;
     this.#showDrawing(true);
-    if (this.#state) this.#paint(this.#state);
+    if (this.#state) this.#paint(this.#state, width);
     if (this.#background?.cancelled(key)) for (const done of this.#settle.splice(0)) done();
   }
 
@@ -933,8 +935,8 @@ export class FigureElement extends Base {
     this.#syncTable(state);
   }
 
-  #paint(state: State<unknown>): void {
-    const width = (this.#paintedWidth = this.#parts.drawing.clientWidth);
+  #paint(state: State<unknown>, width: number): void {
+    this.#paintedWidth = width;
     if (width === 0 || !this.#theme) return;
     const height = this.#figure.height(state, width);
     const ratio = this.#printing ? Math.max(3, devicePixelRatio) : devicePixelRatio;

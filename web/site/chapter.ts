@@ -81,10 +81,10 @@ function askQuestions(): void {
     const figure = document.getElementById(id) as FigureElement | null;
     const verdict = place?.querySelector<HTMLElement>(".verdict");
     if (!place || !figure || !verdict) continue;
-    const write = numbersOf(languageOf(place));
     let resting: ReturnType<typeof setTimeout> | undefined;
     const judge = (): void => {
-      const { right, words } = holds(figure.value, posenc, write);
+      // Formats are slow to make, and a page that starts has no time for them.
+      const { right, words } = holds(figure.value, posenc, numbersOf(languageOf(place)));
       place.dataset.right = String(right);
       const said = `${right ? "Right." : "Not yet."} ${words}`;
       if (verdict.textContent !== said) verdict.textContent = said;
