@@ -410,15 +410,20 @@ function drawTable(surface: Surface, { model, row, column }: Drawn): void {
     const y = rows[r] as number;
     const own = r === row;
     const ink = own ? "accent" : "ink";
+    // A title too long for a narrow column gives way to the scheme's own name, as programs have it.
+    const titled = (room: number): string => {
+      const fits = surface.textWidth(scheme.title, { size: labelSize, bold: own }) <= room;
+      return fits ? scheme.title : cutWord(surface, scheme.name, room);
+    };
     if (scheme.refusal !== undefined) {
-      const words = cutWord(surface, scheme.title, laws - layout.name - 8);
+      const words = titled(laws - layout.name - 8);
       surface.text(layout.name, y, words, { ink: own ? "accent" : "grey", bold: own, size: labelSize });
       return;
     }
     const right = { align: "end", size: labelSize, ink: "ink" } as const;
     const parameters = narrow ? shortCount(scheme.parameters) : book(scheme.parameters);
     const room = layout.parameters - surface.textWidth(parameters, { size: labelSize }) - layout.name - 8;
-    surface.text(layout.name, y, cutWord(surface, scheme.title, room), { ink, bold: own, size: labelSize });
+    surface.text(layout.name, y, titled(room), { ink, bold: own, size: labelSize });
     surface.text(layout.parameters, y, parameters, { ...right, ...(scheme.parameters === 0 ? { ink: "grey" } : {}) });
     const ends = scheme.maxLength < Infinity;
     surface.text(layout.longest, y, ends ? book(scheme.maxLength) : "\u221e", {

@@ -316,6 +316,9 @@ export const config = defineFigure<Model>({
     }
   },
 
+  // What only adds a learned table has no numbers here.
+  hasArray: ({ model }) => model.turnings.length > 0 || model.profile !== undefined,
+
   array: ({ model, row, values }) => {
     const { turnings, profile } = model;
     const distances = viewOf({ model, values }) === "distances";

@@ -740,7 +740,7 @@ export class FigureElement extends Base {
     offer(this.#parts.svg, (state) => this.#save(this.#svg(state), "image/svg+xml", "svg"));
     offer(this.#parts.csv, (state) => this.#save(toCsv(this.#figure.table(state)), "text/csv", "csv"));
     offer(this.#parts.json, (state) => this.#save(toJson(this.#figure, state), "application/json", "json"));
-    // Hidden where a figure has no array.
+    // Hidden where there is no array.
     type Take = NonNullable<Figure["array"]>;
     offer(this.#parts.npy, (state) =>
       this.#save(toNpyBytes((this.#figure.array as Take)(state)), "application/octet-stream", "npy"),
@@ -930,7 +930,7 @@ export class FigureElement extends Base {
         (this.#lens?.open ? " Plus and minus show fewer or more cells, 0 all of them; dragging moves them." : "")
       : "";
     parts.code.hidden = figure.code === undefined;
-    parts.npy.hidden = figure.array === undefined;
+    parts.npy.hidden = !(figure.hasArray?.(state) ?? figure.array);
     if (!parts.codePanel.hidden) this.#syncCode(state);
     this.#syncTable(state);
   }

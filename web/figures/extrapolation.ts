@@ -292,7 +292,8 @@ function* modelOf(values: Values, data: unknown): Generator<Step, Model> {
   const trained = Number(values.trained);
   const factor = Number(values.factor);
   const given = givenScheme(data, ["rotate"]);
-  const base = Number(values.base);
+  // A scheme with a base of its own is compared with plain RoPE of that base.
+  const base = Number((given as { base?: unknown } | undefined)?.base ?? values.base);
   const length = Math.round(trained * factor);
   // Of a width, a scheme may turn a part alone: what it is compared with turns as many pairs.
   const turned = given && 2 * frequencies(given, { length }).inverse.length;
@@ -333,7 +334,7 @@ function* modelOf(values: Values, data: unknown): Generator<Step, Model> {
   const { phases } = rules[chosen] as Rule;
   const head = Number(values.head) - 1;
   const common = { trained, length, dim, pairs: phases.seen.size, step, samples, head, past: String(values.past) };
-  const lanes = values.view === "schemes" ? lanesOf(common, base) : undefined;
+  const lanes = values.view === "schemes" ? lanesOf(common, Number(values.base)) : undefined;
   const arcs = values.view === "phases" ? arcsOf(phases) : [];
   const wavelengths = Array.from(frequencies((rules[chosen] as Rule).scheme, { length }).wavelength);
   return { ...common, rules, chosen, plain: `rope(${literal(options)})`, lanes, wavelengths, arcs };

@@ -207,6 +207,8 @@ export interface Figure<Model = unknown> {
   summary: (state: State<Model>) => string;
   table: (state: State<Model>) => DataTable;
   code?: (state: State<Model>) => Code;
+  /** Whether there is an array, where a figure has one at some settings only. */
+  hasArray?: (state: State<Model>) => boolean;
   /** The array shown, for NPY. */
   array?: (state: State<Model>) => { data: Float32Array | Float64Array | Int32Array; shape: readonly number[] };
 }

@@ -228,6 +228,18 @@ describe("jsonFault", () => {
   });
 });
 
+it("has an array where there are numbers, and none where a model adds a learned table alone", () => {
+  const of = (model: object): boolean => {
+    const state = figureState("config", { config: JSON.stringify(model) });
+    const there = config.hasArray!(state);
+    expect(config.array!(state).data.length > 0).toBe(there);
+    return there;
+  };
+  expect(of({ model_type: "gpt2", n_embd: 64, n_head: 4, n_layer: 2, n_positions: 1024 })).toBe(false);
+  expect(of({ model_type: "bloom", hidden_size: 64, n_head: 4, n_layer: 2 })).toBe(true);
+  expect(of({ model_type: "llama", hidden_size: 64, num_attention_heads: 4, num_hidden_layers: 2 })).toBe(true);
+});
+
 describe("what it takes", () => {
   it("says what is wrong, and names the key", () => {
     const refused = (words: string): unknown => figureState("config", { config: words });

@@ -99,6 +99,11 @@ describe("rules", () => {
     found.forEach((value, i) =>
       expect(value).toBeCloseTo(share(omega(i, 8), omega(i, 8) / factors[i]!, 64, 256), 10),
     );
+    // With a base of its own, whatever the attribute says, it is compared with plain RoPE of that base.
+    const wide = rope({ dim: 8, base: 500000, scaling: { type: "linear", factor: 2 } });
+    for (const base of [10000, 700]) {
+      expect(readings({ ...at, base }, wide)).toMatchObject({ rule: "given", "frequency \u00d7": "0.5" });
+    }
     expect(() => figureState("extrapolation", {}, alibi({ heads: 2 }))).toThrow("data must be a rotate scheme");
   });
 
