@@ -322,7 +322,7 @@ export class FigureElement extends Base {
           void this.#start();
         }
       },
-      { rootMargin: "1200px" },
+      { rootMargin: "1000px" },
     );
     observer.observe(this);
     this.#release.push(() => observer.disconnect());

@@ -352,8 +352,7 @@ async function compiledLater(part: Part): Promise<WebAssembly.Module> {
   if (isModule(wasm)) return wasm;
   if (wasm !== undefined) return WebAssembly.compile(wasm);
   const packed = inlined(part);
-  // Small enough to be compiled at once everywhere; so all the rest of a page that starts goes on beside the large one.
-  return WebAssembly.compile(unpackedBy(new WebAssembly.Module(unpackerBytes()), packed));
+  return WebAssembly.compile(unpackedBy(await WebAssembly.compile(unpackerBytes()), packed));
 }
 
 function simdSource(module: WebAssembly.Module): Source {
