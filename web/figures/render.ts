@@ -1,5 +1,5 @@
 // Pictures of figures without a document: posenc/render.
-import { nearest } from "../src/error.js";
+import { nearest, printed } from "../src/error.js";
 import { attributeName, completeValues, knownNames, stateOf, type State } from "./figure.js";
 import { figures } from "./index.js";
 import { pageSvg } from "./page.js";
@@ -35,7 +35,7 @@ export function figureState(
 /** The figure of an element's name, with or without "posenc-"; throws where there is none. */
 export function figureNamed(name: string): (typeof figures)[number] {
   const names = figures.map((f) => f.name).join(", ");
-  if (typeof name !== "string") throw new TypeError(`A figure is named by one of ${names}; got ${String(name)}.`);
+  if (typeof name !== "string") throw new TypeError(`A figure is named by one of ${names}; got ${printed(name)}.`);
   const wish = name.replace(/^posenc-/, "");
   const figure = figures.find((f) => f.name === wish);
   if (figure) return figure;
@@ -53,9 +53,9 @@ export function pageTheme(options: RenderOptions, known: readonly string[] = ["w
   requireKnown("The option", Object.keys(options), known);
   const { width = 760, theme = "light" } = options;
   if (typeof width !== "number" || !(width >= 200 && width <= 4000))
-    throw new RangeError(`width must be from 200 to 4000, got ${String(width)}.`);
+    throw new RangeError(`width must be from 200 to 4000, got ${printed(width)}.`);
   if (theme !== "light" && theme !== "dark")
-    throw new RangeError(`theme must be light or dark, got \u201c${String(theme)}\u201d.`);
+    throw new RangeError(`theme must be light or dark, got \u201c${typeof theme === "string" ? theme : printed(theme)}\u201d.`);
   return makeTheme(theme === "dark");
 }
 

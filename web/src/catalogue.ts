@@ -1,5 +1,5 @@
 // Schemes from their JSON.
-import { nearest, refusal, refuse, refuseMissing } from "./error.js";
+import { isRecord, nearest, refusal, refuse, refuseMissing } from "./error.js";
 import { entryOf } from "./outline.js";
 import { type AnyScheme, type Outline, type Scheme, type SchemeJSON, applies, isScheme, makeScheme } from "./scheme.js";
 import { outlines } from "./schemes.gen.js";
@@ -14,8 +14,7 @@ export function fromJSON(spec: SchemeJSON): AnyScheme;
 export function fromJSON(spec: SchemeJSON | Scheme): AnyScheme {
   const allowed = "{slot, name, ...params} of a scheme";
   if (spec === undefined) refuseMissing("fromJSON", "spec", allowed);
-  if (typeof spec !== "object" || spec === null || Array.isArray(spec))
-    refuse("not-a-number", "fromJSON", "spec", allowed, spec);
+  if (!isRecord(spec)) refuse("not-a-number", "fromJSON", "spec", allowed, spec);
   const { slot, name, ...options } = isScheme(spec) ? spec.toJSON() : spec;
   const missing = [...(slot === undefined ? ["slot"] : []), ...(name === undefined ? ["name"] : [])];
   if (missing.length > 0) {

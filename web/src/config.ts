@@ -1,8 +1,8 @@
 // A model's config.json, read as schemes and options of attention. Facts of families live in config/; what a scheme
 // computes from them, in the core.
-import { refuse, refusal, refuseMissing } from "./error.js";
+import { isRecord, refuse, refusal, refuseMissing } from "./error.js";
 import { families, familyOf } from "./config/families.js";
-import { Keys, headWidth, isObject, kSubject, usualScale } from "./config/keys.js";
+import { Keys, headWidth, kSubject, usualScale } from "./config/keys.js";
 import type { LayerPositions, ModelPositions, Reading } from "./config/result.js";
 import { isNested, rope } from "./config/rope.js";
 
@@ -25,7 +25,7 @@ const kRopeKeys = ["rope_type", "type", "rope_theta", "rope_parameters", "rope_s
 export function fromConfig(config: object): ModelPositions {
   const allowed = "an object: a parsed config.json, or its rope_parameters";
   if (config === undefined) refuseMissing(kSubject, "config", allowed);
-  if (!isObject(config)) refuse("unknown-choice", kSubject, "config", allowed, config);
+  if (!isRecord(config)) refuse("unknown-choice", kSubject, "config", allowed, config);
   const keys = new Keys(config);
   const [model, reading, notes] = read(keys);
   return Object.freeze({ model, ...reading, notes: Object.freeze([...notes]) });

@@ -180,6 +180,7 @@ function described(value: unknown): string {
       return String(value);
   }
   if (value === null) return "null";
+  if (isRevoked(value)) return "a revoked proxy";
   if (Array.isArray(value)) return `an array of length ${value.length}`;
   if (ArrayBuffer.isView(value)) {
     return `${articled(kindOf(value))}${value instanceof DataView ? "" : ` of length ${(value as Uint8Array).length}`}`;
@@ -203,7 +204,7 @@ export function isList(value: unknown): value is unknown[] {
 }
 
 /** Whether it is an object that may say things by name: no array and no view. */
-export function isRecord(value: unknown): value is object {
+export function isRecord(value: unknown): value is Record<string, unknown> {
   if (typeof value !== "object" || value === null || isRevoked(value)) return false;
   return !isList(value) && !ArrayBuffer.isView(value);
 }

@@ -1,7 +1,7 @@
 // posenc/files: tables out of files and into files. A format's parser asks for ranges of bytes and never sees the
 // source, so that bytes in memory, a Blob on a disk and a reader over a network go through the same checks.
 import { hasOrder, littleBytes } from "./byte-order.js";
-import { nearest, printed, printedShape, refusal, refuse, verbatim } from "./error.js";
+import { isList, isRecord, nearest, printed, printedShape, refusal, refuse, verbatim } from "./error.js";
 import { readOptions } from "./options.js";
 import {
   type DType,
@@ -293,10 +293,6 @@ function* readHeader(subject: string, size: number): Parser<LocatedHeader> {
   return { tensors: new Map(found), metadata };
 }
 
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
 // Deep or endless nesting is refused before JSON.parse builds it in memory many times the size of its text.
 const kMaxHeaderParts = 2 ** 23;
 
@@ -400,12 +396,14 @@ export function readSafetensors(
   });
 }
 
+function isTexts(value: unknown): value is readonly string[] {
+  return isList(value) && Array.from(value).every((name) => typeof name === "string");
+}
+
 function readNames(subject: string, value: unknown): readonly string[] | undefined {
   if (value === undefined) return undefined;
-  if (!Array.isArray(value) || !value.every((name) => typeof name === "string")) {
-    refuse("not-a-number", subject, "names", "a list of texts", value);
-  }
-  return value as readonly string[];
+  if (!isTexts(value)) refuse("not-a-number", subject, "names", "a list of texts", value);
+  return value;
 }
 
 /**
@@ -680,7 +678,7 @@ export function toSafetensors(
   options?: ToSafetensorsOptions,
 ): Uint8Array<ArrayBuffer> {
   const subject = "toSafetensors";
-  if (typeof tensors !== "object" || tensors === null || tensors instanceof Tensor || Array.isArray(tensors)) {
+  if (!isRecord(tensors) || tensors instanceof Tensor) {
     refuse("not-a-number", subject, "tensors", "an object or a Map of arrays by name", tensors);
   }
   const { metadata } = readOptions(subject, options, ["metadata"]);
@@ -750,9 +748,7 @@ export function toCsv(values: TensorLike, options?: ToCsvOptions): string {
   if (header !== undefined && header !== false) {
     const names: unknown = header === true ? Array.from({ length: width }, (_, c) => String(c)) : header;
     const allowed = `true, false or a list of ${width} texts`;
-    if (!Array.isArray(names) || !names.every((name) => typeof name === "string")) {
-      refuse("not-a-number", subject, "header", allowed, header);
-    }
+    if (!isTexts(names)) refuse("not-a-number", subject, "header", allowed, header);
     if (names.length !== width) refuse("shape-mismatch", subject, "header", allowed, header);
     lines.push(names.map(field).join(","));
   }

@@ -4,7 +4,7 @@
 import { type Causal, attention, readCausal, readWindow } from "./attention.js";
 import { bias } from "./bias.js";
 import { embed } from "./embed.js";
-import { printedShape, refuse, refuseMissing, verbatim } from "./error.js";
+import { isRecord, printedShape, refuse, refuseMissing, verbatim } from "./error.js";
 import { info } from "./module.js";
 import {
   Graph,
@@ -110,7 +110,7 @@ const kOpset = 17;
  * cope without `causal`; `too-large` beyond 2 GB, what a protobuf file can hold.
  */
 export function toOnnx(options: OnnxAttentionOptions | OnnxEmbedOptions): Uint8Array<ArrayBuffer> {
-  const isEmbed = typeof options === "object" && options !== null && "embed" in options && options.embed !== undefined;
+  const isEmbed = isRecord(options) && "embed" in options && options.embed !== undefined;
   const graph = new Graph();
   const model = isEmbed ? embedding(graph, options) : attending(graph, options);
   const bytes = graph.initializers.reduce((sum, { data }) => sum + data.byteLength, 2 ** 20);

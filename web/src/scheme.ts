@@ -537,5 +537,6 @@ export function readScheme(subject: string, argument: string, value: unknown, sl
 export function readSchemes(subject: string, argument: string, value: unknown, slot: Slot): Spec[] {
   if (value === undefined) return [];
   if (!isList(value)) return [readScheme(subject, argument, value, [slot])];
-  return value.map((scheme, i) => readScheme(subject, `${argument}[${i}]`, scheme, [slot]));
+  // Array.from sees what map leaves out: a hole is a scheme that is missing.
+  return Array.from(value, (scheme, i) => readScheme(subject, `${argument}[${i}]`, scheme, [slot]));
 }

@@ -1,5 +1,5 @@
 // Tensor: what every function returns, and how every function reads the arrays it is given.
-import { isList, isRevoked, printed, printedShape, refusal, refuse, refuseMissing, verbatim } from "./error.js";
+import { isList, isRecord, isRevoked, printed, printedShape, refusal, refuse, refuseMissing, verbatim } from "./error.js";
 import { kMaxBytes } from "./module.js";
 
 /** The element types of a tensor; `bool` is kept as bytes of 0 and 1. */
@@ -659,10 +659,7 @@ export function readOut(
 ): Float32Array | Float64Array | undefined {
   if (out === undefined) return undefined;
   // Known by what it is, as inputs are: from another realm or another copy of the package it serves as well.
-  const data: unknown =
-    typeof out === "object" && out !== null && !ArrayBuffer.isView(out) && !isList(out)
-      ? (out as { data?: unknown }).data
-      : out;
+  const data: unknown = isRecord(out) ? (out as { data?: unknown }).data : out;
   const kind = kStorage[dtype].name;
   const allowed = `a ${kind} or ${dtype} Tensor of ${size} elements`;
   if (kindOfArray(data) !== kind) refuse("not-a-number", subject, "out", allowed, out);

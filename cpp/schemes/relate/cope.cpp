@@ -8,7 +8,8 @@
 //   gates   take the scaled score q . k scale (with rotations, if there are any), as the authors' code does with its
 //           scaled queries; masked keys count nothing.
 //   term    is not scaled again.
-//   counts  P = maxPosition rows, the last one for every larger count.
+//   counts  over the keys from j to i as they stand in the arrays, whatever their positions; P = maxPosition rows, the
+//           last one for every larger count.
 //   slopes  at a whole count that of larger ones, from P - 1 on none.
 //   table   one for all heads as in the paper, or one for each.
 // Good at: counting words or sentences rather than tokens.

@@ -11,7 +11,8 @@
 //   qwen            ntk with 2^ceil(log2(L / M) + 1) - 1 beyond M (Qwen 1).
 //   yarn            a ramp over the pairs from omega_i to omega_i / s between betaFast and betaSlow turns in M (Peng et
 //                   al. 2023); queries and keys times 0.1 ln s + 1. An attentionFactor that is given replaces that, and
-//                   never multiplies it.
+//                   never multiplies it. Where no pair does betaSlow turns in M (M < 2 pi betaSlow) all but
+//                   the first are scaled; transformers' ramp then runs backwards and scales none.
 //   llama3          the same idea, the ramp over the turns themselves (Llama 3.1).
 //   longrope        omega_i / shortFactor_i up to M, omega_i / longFactor_i beyond (Ding et al. 2024, Phi-3); queries
 //                   and keys times sqrt(1 + ln s / ln M).

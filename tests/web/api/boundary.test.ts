@@ -2,7 +2,10 @@
 // claim; options by their own; schemes of this copy. Everything else is refused with its name, never a raw error.
 import { runInNewContext } from "node:vm";
 import { afterEach, describe, expect, it, vi } from "vitest";
+import { fromConfig } from "../../../web/src/config.js";
+import { readSafetensors, toCsv, toSafetensors } from "../../../web/src/files.js";
 import * as posenc from "../../../web/src/index.js";
+import { toOnnx } from "../../../web/src/onnx.js";
 
 const {
   PosencError,
@@ -108,6 +111,18 @@ it("what is refused is refused with its name, whatever it makes of being printed
       () => attention(x, x, odd),
       () => posenc.similarity(x, { metric: odd }),
       () => randomNormal(2, { seed: odd }),
+      () => encode(sinusoidal({ dim: 4 }), 2, { out: odd }),
+      () => attention(x, x, x, { out: odd }),
+      () => posenc.closestPair(odd),
+      () => posenc.compare(odd),
+      () => posenc.bilinear(sinusoidal({ dim: 2 }), [1, 1], odd),
+      () => fromJSON(odd),
+      () => fromConfig(odd),
+      // An object without text is an object without tensors.
+      ...(what === "no text" ? [] : [() => toSafetensors(odd), () => toSafetensors({ x }, { metadata: odd })]),
+      () => toCsv(x, { header: odd }),
+      () => readSafetensors(toSafetensors({ x }), { names: odd }),
+      () => toOnnx(odd),
     ]) {
       const { code, subject, message } = refusalOf(call);
       expect(code, what).not.toBe("internal");
@@ -115,6 +130,28 @@ it("what is refused is refused with its name, whatever it makes of being printed
     }
   }
   expect(codeOf(() => tensor([1], [1], any(["float32"])))).toBe("unknown-choice dtype");
+});
+
+it("a hole in a list of schemes is a scheme that is missing, and the first is told at once", () => {
+  const x = randomNormal([2, 3, 4]);
+  const holes: readonly unknown[][] = [new Array<unknown>(1), new Array<unknown>(2 ** 25)];
+  for (const hole of holes.map(any)) {
+    for (const [argument, call] of [
+      ["rotate", () => attention(x, x, x, { rotate: hole })],
+      ["bias", () => attention(x, x, x, { bias: hole })],
+      ["relate", () => attention(x, x, x, { relate: hole })],
+      ["scheme", () => rotate(x, hole)],
+      ["scheme", () => bias(hole, { queries: 2, keys: 2 })],
+      ["schemes", () => posenc.compare(hole)],
+    ] as const)
+      expect(codeOf(call)).toBe(`missing-option ${argument}[0]`);
+  }
+  expect(codeOf(() => attention(x, x, x, { rotate: any([rope({ dim: 4 }), ,]) }))).toBe("missing-option rotate[1]"); // eslint-disable-line no-sparse-arrays
+});
+
+it("many matrices without an element are gone through at once", () => {
+  const none = posenc.offsetProfile({ data: new Float32Array(0), shape: [2 ** 31, 2 ** 31, 0] });
+  expect(none.mean.shape).toEqual([2 ** 31, 0]);
 });
 
 describe("arrays", () => {

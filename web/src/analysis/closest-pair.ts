@@ -1,7 +1,7 @@
 // Which positions an encoding tells apart worst.
 import { analysisFrame } from "../analysis-part.js";
 import { encode } from "../embed.js";
-import { refuse } from "../error.js";
+import { isRecord, refuse } from "../error.js";
 import { frequenciesFor } from "../frequencies.js";
 import { readLeast0, readOptions, readWhole } from "../options.js";
 import { arange } from "../positions.js";
@@ -32,7 +32,7 @@ type Target = { readonly uniform: EmbedScheme; readonly length: number } | { rea
 
 function readTarget(subject: string, target: unknown, wanted: unknown): Target {
   const allowed = "a whole number from 2 to 2^32";
-  const isScheme = typeof target === "object" && target !== null && "slot" in target;
+  const isScheme = isRecord(target) && "slot" in target;
   if (!isScheme) {
     const table = readTable(subject, "table", target);
     if (table.rows < 2) refuse("shape-mismatch", subject, "table", "of at least 2 rows", table.rows);

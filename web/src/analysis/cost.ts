@@ -2,7 +2,7 @@
 import { analysisFrame } from "../analysis-part.js";
 import { bias } from "../bias.js";
 import { encode } from "../embed.js";
-import { PosencError, refuse, verbatim } from "../error.js";
+import { PosencError, isList, refuse, verbatim } from "../error.js";
 import { readFinite, readNoOptions, readOptions } from "../options.js";
 import { fullDescriptor } from "../prose.js";
 import { type AnyScheme, type ParamOutline, type Slot, type Spec, readScheme } from "../scheme.js";
@@ -335,8 +335,8 @@ function encodes(scheme: AnyScheme, laws: readonly ComparedLaw[]): string {
 export function compare(schemes: readonly AnyScheme[]): ComparedScheme[] {
   const subject = "compare";
   readNoOptions(subject, arguments, 1);
-  if (!Array.isArray(schemes)) refuse("not-a-number", subject, "schemes", "a list of schemes", schemes);
-  return schemes.map((scheme: AnyScheme, n) => {
+  if (!isList(schemes)) refuse("not-a-number", subject, "schemes", "a list of schemes", schemes);
+  return Array.from(schemes, (scheme: AnyScheme, n) => {
     const spec = readScheme(subject, `schemes[${n}]`, scheme, slots);
     const learned = parametersOf(scheme, spec, spec.width * (spec.heads === 0 ? 1 : spec.heads));
     const maxLength = maxLengthOf(scheme);

@@ -1,7 +1,7 @@
 // The Taylor expansion of note 000 on a small attention model.
 import { analysisFrame } from "../analysis-part.js";
 import { encode } from "../embed.js";
-import { printedShape, refuse, verbatim } from "../error.js";
+import { isList, printedShape, refuse, verbatim } from "../error.js";
 import { readOptions, readSeed, readWhole } from "../options.js";
 import { type EmbedScheme, readScheme } from "../scheme.js";
 import { sinusoidal } from "../schemes.gen.js";
@@ -58,7 +58,7 @@ export function taylor(options: TaylorOptions): Taylor {
   }
   const allowed = "two different positions below tokens";
   const pair = given.positions === undefined ? [0, 1] : given.positions;
-  if (!Array.isArray(pair) || pair.length !== 2) refuse("shape-mismatch", subject, "positions", allowed, pair);
+  if (!isList(pair) || pair.length !== 2) refuse("shape-mismatch", subject, "positions", allowed, pair);
   const [m, n] = pair.map((at: unknown) => readWhole(subject, "positions", at, allowed, 255)) as [number, number];
   const scheme = given.scheme === undefined ? sinusoidal({ dim }) : (given.scheme as EmbedScheme);
   const spec = readScheme(subject, "scheme", scheme, ["embed"]);

@@ -46,7 +46,8 @@ export function offsetProfile(matrix: TensorLike, options?: StartOptions): Offse
   const frame = analysisFrame(subject);
   const places = [0, 1, 2, 3].map(() => frame.output(size * 8)) as [Place, Place, Place, Place];
   const [mean, lowest, highest, deviation] = places;
-  frame.run("offset_profile", { ...fields(frame, read), start, mean, lowest, highest, deviation });
+  // Many empty matrices have no offsets to go through.
+  frame.run("offset_profile", { ...fields(frame, count === 0 ? { ...read, batch: 0 } : read), start, mean, lowest, highest, deviation });
   const made = tensors(frame, places, [...read.leading, count], size) as [
     Tensor<"float64">,
     Tensor<"float64">,

@@ -1,5 +1,5 @@
 // The keys of a config, read with errors that name them.
-import { refuse, refuseMissing, refusal, verbatim } from "../error.js";
+import { isRecord, refuse, refuseMissing, refusal, verbatim } from "../error.js";
 
 export const kSubject = "fromConfig";
 
@@ -44,7 +44,7 @@ export class Keys {
   inner(key: string): Keys | undefined {
     if (!this.has(key)) return undefined;
     const value = this.values[key];
-    if (!isObject(value)) refuse("unknown-choice", kSubject, this.at(key), "an object or null", value);
+    if (!isRecord(value)) refuse("unknown-choice", kSubject, this.at(key), "an object or null", value);
     return new Keys(value, this.at(key), this.notes);
   }
 
@@ -151,10 +151,6 @@ export class Keys {
       `${kSubject}: ${this.at(key)} ${sentence}`,
     );
   }
-}
-
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** Names of a model's width. */

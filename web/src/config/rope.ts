@@ -1,8 +1,8 @@
 // Rotations as configs ask for them: rope_theta beside rope_scaling (older), or rope_parameters (newer), the latter
 // also nested by kind of layer.
-import { refuse, verbatim } from "../error.js";
+import { isRecord, refuse, verbatim } from "../error.js";
 import type { RotateScheme } from "../scheme.js";
-import { type Keys, isObject, kSubject, kWidths } from "./keys.js";
+import { type Keys, kSubject, kWidths } from "./keys.js";
 import { make } from "./make.js";
 
 /** What a family knows of its rotation beyond the config. */
@@ -32,7 +32,7 @@ const kTypes = ["default", "linear", "dynamic", "ntk", "yarn", "longrope", "su",
 
 /** Objects by kind of layer, such as {full_attention: {…}, sliding_attention: {…}}. */
 export function isNested(parameters: Readonly<Record<string, unknown>>): boolean {
-  return Object.entries(parameters).some(([key, value]) => key.endsWith("_attention") && isObject(value));
+  return Object.entries(parameters).some(([key, value]) => key.endsWith("_attention") && isRecord(value));
 }
 
 // rope_parameters or rope_scaling of this kind of layer.
