@@ -73,6 +73,10 @@ describe("the gallery", () => {
     expect(await snippet()).toContain('<posenc-bias heads="4" causal></posenc-bias>');
     expect(await head.count()).toBe(1);
 
+    // Heard too, whether the clipboard took it or not.
+    await section.locator("button.copy").first().click();
+    await page.locator("#copied", { hasText: /opied: the lines of posenc-bias are/ }).waitFor();
+
     // What is copied does what it shows.
     const other = await serveFolder(kSite, { extra: { "/other": { body: kOther + (await snippet()) } } });
     const elsewhere = await open(browser, `${other.address}other`);

@@ -25,11 +25,23 @@ export function figureState(
 ): State<unknown> {
   const figure = figureNamed(name);
   requireObject("The attributes of a figure", attributes);
-  const values = completeValues(figure, (field) => attributes[field] ?? attributes[attributeName(field)]);
+  const values = completeValues(figure, (field) =>
+    withText(field, attributes[field] ?? attributes[attributeName(field)]),
+  );
   const known = knownNames(figure, values);
   const asked = Object.keys(attributes).filter((key) => !known.some((field) => attributeName(field) === key));
   requireKnown(`The attribute of posenc-${figure.name}`, asked, known);
   return stateOf(figure, values, figure.compute(values, data));
+}
+
+// An attribute is a text in the end; the error of one that cannot become any is not the engine's.
+function withText(field: string, value: unknown): unknown {
+  try {
+    if (typeof value === "object") String(value);
+    return value;
+  } catch {
+    throw new TypeError(`${attributeName(field)} must be a text, a number, true or false, got ${printed(value)}.`);
+  }
 }
 
 /** The figure of an element's name, with or without "posenc-"; throws where there is none. */

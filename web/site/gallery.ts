@@ -8,6 +8,9 @@ import { attributesOf, elementSnippet, embedAddress, frameSnippet } from "./snip
 
 declare const posenc: Api;
 
+// What a screen reader hears of the buttons.
+const said = document.getElementById("copied") as HTMLElement;
+
 function follow(section: HTMLElement): void {
   const name = section.dataset.figure as string;
   const figure = section.querySelector(`posenc-${name}`) as FigureElement;
@@ -30,6 +33,8 @@ function follow(section: HTMLElement): void {
       void copyText(text?.textContent ?? "").then((copied) => {
         if (!copied && text) getSelection()?.selectAllChildren(text);
         button.textContent = copied ? "copied" : "selected";
+        const lines = `the lines of posenc-${name} are`;
+        said.textContent = copied ? `Copied: ${lines} on the clipboard.` : `Not copied: ${lines} selected.`;
         setTimeout(() => (button.textContent = "copy"), 2000);
       });
     });

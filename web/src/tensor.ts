@@ -1,5 +1,15 @@
 // Tensor: what every function returns, and how every function reads the arrays it is given.
-import { isList, isRecord, isRevoked, printed, printedShape, refusal, refuse, refuseMissing, verbatim } from "./error.js";
+import {
+  isList,
+  isRecord,
+  isRevoked,
+  printed,
+  printedShape,
+  refusal,
+  refuse,
+  refuseMissing,
+  verbatim,
+} from "./error.js";
 import { kMaxBytes } from "./module.js";
 
 /** The element types of a tensor; `bool` is kept as bytes of 0 and 1. */

@@ -152,6 +152,10 @@ describe("words and take-aways", () => {
     expect(svg).toContain("Sinusoidal encoding, 96 positions");
     expect(renderSVG("posenc-embed", { view: "waves" }, { theme: "dark", width: 320 })).toContain('fill="#171614"');
     expect(() => renderSVG("embd")).toThrow("There is no figure \u201cembd\u201d; there are embed");
+    const dumb = Object.create(null) as never;
+    expect(() => renderSVG(dumb)).toThrow("A figure is named by one of");
+    expect(() => renderSVG("embed", { dim: dumb })).toThrow("dim must be a text, a number, true or false, got an object");
+    expect(() => renderSVG("embed", {}, { width: dumb })).toThrow("width must be from 200 to 4000, got an object");
     expect(() => renderSVG("embd")).toThrow("Did you mean \u201cembed\u201d?");
   });
 

@@ -46,8 +46,9 @@ export function offsetProfile(matrix: TensorLike, options?: StartOptions): Offse
   const frame = analysisFrame(subject);
   const places = [0, 1, 2, 3].map(() => frame.output(size * 8)) as [Place, Place, Place, Place];
   const [mean, lowest, highest, deviation] = places;
-  // Many empty matrices have no offsets to go through.
-  frame.run("offset_profile", { ...fields(frame, count === 0 ? { ...read, batch: 0 } : read), start, mean, lowest, highest, deviation });
+  // However many matrices without an element there are, nothing is gone through.
+  const gone = count === 0 ? { ...read, batch: 0 } : read;
+  frame.run("offset_profile", { ...fields(frame, gone), start, mean, lowest, highest, deviation });
   const made = tensors(frame, places, [...read.leading, count], size) as [
     Tensor<"float64">,
     Tensor<"float64">,
