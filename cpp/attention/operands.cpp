@@ -202,7 +202,7 @@ Status check_options(const AttentionOptions& call) {
   }
   const float cap = static_cast<float>(call.softcap);
   if (!finite(cap) || cap < 0 || (cap == 0 && call.softcap != 0)) {
-    return refuse(Code::kOutOfRange, kSubject, "softcap", "a number above 7.01e-46, since float32 rounds less to 0",
+    return refuse(Code::kOutOfRange, kSubject, "softcap", "a number above 7.01e-46 and at most 3.4028235e38",
                   to_text(call.softcap));
   }
   if (!finite(call.length) || call.length < 0) {

@@ -220,11 +220,7 @@ function floats<D extends "float32" | "float64">(
   shape: readonly number[],
   out?: Float32Array | Float64Array,
 ): Tensor<D> {
-  const size = product(shape);
-  const data =
-    dtype === "float64"
-      ? frame.float64(place, size, out as Float64Array | undefined)
-      : frame.float32(place, size, out as Float32Array | undefined);
+  const data = frame[dtype as "float32" | "float64"](place, product(shape), out as never);
   return new Tensor(data, shape, dtype as "float32" | "float64") as Tensor<D>;
 }
 

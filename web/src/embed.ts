@@ -54,27 +54,41 @@ export function encode(
   const given = readOptions(subject, options, ["dtype", "length", "out"]);
   const dtype = readChoice(subject, "dtype", given.dtype, ["float32", "float64"], "float32");
   const length = readPositive(subject, "length", given.length) ?? 0;
-  const { data, axes, count } = readPositions(subject, "positions", positions);
+  const { data, axes, count, implied } = readPositions(subject, "positions", positions);
   const shape = [count, spec.width];
   const wide = dtype === "float64";
   const size = allowedSize(subject, "positions x dim", shape, wide ? 8 : 4);
   const out = readOut(subject, given.out, size, dtype);
 
+  // An `out` is filled in pieces, each while it is still in the cache. They begin at the end: positions that count up
+  // are refused there if anywhere, before anything is written.
+  const { width } = spec;
+  const rows = out === undefined || !implied || spec.axes !== 1 ? count : Math.ceil(kPiece / width);
+  let tokens = Math.min(rows, count);
+  let first = count - tokens;
   const frame = new Frame(subject);
-  const result = frame.output(size * (wide ? 8 : 4));
+  const result = frame.output(tokens * width * (wide ? 8 : 4));
+  const places = frame.input(data, "positions", axes * count);
   frame.run("encode", {
     scheme: frame.scheme(spec),
-    positions: frame.input(data, "positions", axes * count),
+    positions: { ...places, offset: places.offset + 8 * first },
     axes,
-    tokens: count,
-    length,
+    tokens,
+    length: Math.max(length, implied ? count : 0),
     float64: wide,
     out: result,
   });
-  return wide
-    ? new Tensor(frame.float64(result, size, out as Float64Array | undefined), shape, "float64")
-    : float32Tensor(frame.float32(result, size, out as Float32Array | undefined), shape);
+  for (;;) {
+    const filled = frame[dtype](result, tokens * width, out as never, first * width);
+    if (first === 0) return new Tensor(filled, shape, dtype);
+    tokens = Math.min(rows, first);
+    first -= tokens;
+    frame.again({ positions: frame.answer("positions") - 8 * tokens, tokens });
+  }
 }
+
+// Elements of a piece of a table.
+const kPiece = 2 ** 18;
 
 /** Options of {@link embed}. */
 export interface EmbedOptions {

@@ -648,6 +648,7 @@ export class Frame {
   #dataBytes = 0;
   #dataStart = 0;
   #block = 0;
+  #index = 0;
   #fields: readonly string[] = [];
   readonly #part: Part;
   #ran: Running | undefined;
@@ -747,8 +748,7 @@ export class Frame {
     const running = current(this.#part);
     const call = this.#call(running, name);
     this.#fields = call.fields;
-    this.#block = this.#cells.length * 8;
-    this.#pushFields(call, name, values);
+    this.#block = this.block(name, values).offset;
     const count = this.#cells.length;
     const dataAt = Math.ceil(count / 2) * 16;
     const base = reserve(running, this.#subject, dataAt + this.#dataBytes);
@@ -760,25 +760,30 @@ export class Frame {
     const { heap } = instance;
     heap.f64.set(this.#cells, base / 8);
     for (const { array, offset } of this.#inputs) {
-      const at = this.#dataStart + offset;
-      if (array instanceof Float32Array) heap.f32.set(array, at / 4);
-      else if (array instanceof Float64Array) heap.f64.set(array, at / 8);
-      else if (array instanceof Int32Array) heap.i32.set(array, at / 4);
-      else heap.u8.set(array, at);
+      heap.u8.set(new Uint8Array(array.buffer, array.byteOffset, array.byteLength), this.#dataStart + offset);
     }
     this.#block += base;
+    this.#ran = running;
+    this.#index = call.index;
+    return this.again({});
+  }
+
+  /** Runs the same call again, with other values of some fields. */
+  again(values: Readonly<Record<string, number>>): this {
+    const { instance, part } = this.#ran!;
+    const { f64 } = instance.heap;
+    for (const field in values) f64[this.#block / 8 + this.#fields.indexOf(field)] = values[field]!;
     const stack = instance.stackSave();
     let code: number;
     try {
-      code = instance.posenc_call(call.index, this.#block);
+      code = instance.posenc_call(this.#index, this.#block);
     } catch (error) {
-      running.part.running = undefined;
+      part.running = undefined;
       throw trapped(this.#subject, instance, error);
     }
     instance.stackRestore(stack);
-    if (instance.heap.u8.length > kKeptBytes) running.part.running = undefined;
+    if (instance.heap.u8.length > kKeptBytes) part.running = undefined;
     if (code !== 0) throw refused(this.#subject, textAt(instance, instance.posenc_text()));
-    this.#ran = running;
     return this;
   }
 
@@ -793,51 +798,51 @@ export class Frame {
     return this.#ran!.instance.heap.f64[this.#block / 8 + this.#fields.indexOf(field)]!;
   }
 
-  /** A result, copied into `out` or into a new array. */
-  float32(place: Place, count: number, out?: Float32Array): Float32Array<ArrayBuffer> {
-    const start = (this.#dataStart + place.offset) / 4;
-    return copyOut(this.#subject, this.#ran!.instance.heap.f32, start, count, out) as Float32Array<ArrayBuffer>;
+  /** A result, copied into `out`, from its element `at` on, or into a new array. */
+  float32(place: Place, count: number, out?: Float32Array, at?: number): Float32Array<ArrayBuffer> {
+    return this.#out("f32", place, count, out, at) as Float32Array<ArrayBuffer>;
   }
 
-  float64(place: Place, count: number, out?: Float64Array): Float64Array<ArrayBuffer> {
-    const start = (this.#dataStart + place.offset) / 8;
-    return copyOut(this.#subject, this.#ran!.instance.heap.f64, start, count, out) as Float64Array<ArrayBuffer>;
+  float64(place: Place, count: number, out?: Float64Array, at?: number): Float64Array<ArrayBuffer> {
+    return this.#out("f64", place, count, out, at) as Float64Array<ArrayBuffer>;
   }
 
   /** Doubles that the call left elsewhere, at an address of its answer. */
   float64At(address: number, count: number): Float64Array<ArrayBuffer> {
-    const { heap } = this.#ran!.instance;
-    return copyOut(this.#subject, heap.f64, address / 8, count, undefined) as Float64Array<ArrayBuffer>;
+    return this.float64({ head: false, offset: address - this.#dataStart }, count);
   }
 
   int32(place: Place, count: number): Int32Array<ArrayBuffer> {
-    const start = (this.#dataStart + place.offset) / 4;
-    return copyOut(this.#subject, this.#ran!.instance.heap.i32, start, count, undefined) as Int32Array<ArrayBuffer>;
+    return this.#out("i32", place, count) as Int32Array<ArrayBuffer>;
   }
 
   uint8(place: Place, count: number): Uint8Array<ArrayBuffer> {
-    const start = this.#dataStart + place.offset;
-    return copyOut(this.#subject, this.#ran!.instance.heap.u8, start, count, undefined) as Uint8Array<ArrayBuffer>;
+    return this.#out("u8", place, count) as Uint8Array<ArrayBuffer>;
+  }
+
+  #out(kind: keyof Heap, place: Place, count: number, out?: Elements, at?: number): Elements {
+    const heap = this.#ran!.instance.heap[kind];
+    const width = heap.BYTES_PER_ELEMENT;
+    const start = (this.#dataStart + place.offset) / width;
+    const part = heap.subarray(start, start + count);
+    if (out !== undefined) {
+      // Not out.set: the caller may have overridden it.
+      kSet.call(out, part, at);
+      return out;
+    }
+    try {
+      return part.slice();
+    } catch (error) {
+      throw outOfMemory(this.#subject, `${count * width} bytes`, error);
+    }
   }
 }
 
 const kSet = (Object.getPrototypeOf(Uint8Array) as { prototype: Uint8Array }).prototype.set as (
   this: Elements,
   from: ArrayLike<number>,
+  at?: number,
 ) => void;
-
-function copyOut<T extends Elements>(subject: string, heap: T, start: number, count: number, out: T | undefined): T {
-  if (out !== undefined) {
-    // Not out.set: the caller may have overridden it.
-    kSet.call(out, heap.subarray(start, start + count));
-    return out;
-  }
-  try {
-    return heap.slice(start, start + count) as T;
-  } catch (error) {
-    throw outOfMemory(subject, `${count * heap.BYTES_PER_ELEMENT} bytes`, error);
-  }
-}
 
 // One growing block; calls overwrite it from its start.
 function reserve(running: Running, subject: string, bytes: number): number {

@@ -10,7 +10,6 @@ import {
   allowedSize,
   asFloat32,
   asFloat64,
-  float32Tensor,
   product,
   readNumbers,
   readOut,
@@ -76,7 +75,8 @@ export function rotate(
   }
   const positions = readPositionsOf(subject, given.positions, tokens, "row of x");
   const size = allowedSize(subject, "x", shape, wide ? 8 : 4);
-  const out = readOut(subject, given.out, size, wide ? "float64" : "float32");
+  const dtype = wide ? "float64" : "float32";
+  const out = readOut(subject, given.out, size, dtype);
 
   const frame = new Frame(subject);
   const result = frame.output(size * (wide ? 8 : 4));
@@ -95,9 +95,7 @@ export function rotate(
     x: frame.input(wide ? (read.data as Float64Array) : asFloat32(subject, "x", read.data), "x", size),
     out: result,
   });
-  return wide
-    ? new Tensor(frame.float64(result, size, out as Float64Array | undefined), shape, "float64")
-    : float32Tensor(frame.float32(result, size, out as Float32Array | undefined), shape);
+  return new Tensor(frame[dtype](result, size, out as never), shape, dtype);
 }
 
 // A bare typed array is rows of the scheme's width.

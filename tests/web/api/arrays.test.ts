@@ -16,6 +16,7 @@ import {
   fairseqPositions,
   fromJSON,
   grid,
+  learned,
   multimodalPositions,
   paddedPositions,
   randomNormal,
@@ -470,5 +471,40 @@ describe("embedding and rotating", () => {
     expect(Math.abs(mean)).toBeLessThan(5 / Math.sqrt(20000));
     expect(Math.abs(spread - 1)).toBeLessThan(5 * Math.sqrt(2 / 20000));
     expect(randomNormal(3, { mean: 5, std: 0 }).tolist()).toEqual([5, 5, 5]);
+  });
+});
+
+describe("a table larger than a piece", () => {
+  const dim = 65536; // four rows a piece
+  it.each(["float32", "float64"] as const)("has in `out` the rows that positions have alone, in %s", (dtype) => {
+    const scheme = sinusoidal({ dim, padIndex: 5 });
+    for (const count of [4, 5, 11]) {
+      const size = count * dim;
+      const out = dtype === "float32" ? new Float32Array(size) : new Float64Array(size);
+      expect(encode(scheme, count, { dtype, out }).data).toBe(out);
+      for (let t = 0; t < count; t++) {
+        const alone = encode(scheme, [t], { dtype }).data;
+        expect(out.subarray(t * dim, (t + 1) * dim).every((value, c) => Object.is(value, alone[c]))).toBe(true);
+      }
+    }
+  });
+
+  it("is refused before anything is written", () => {
+    const out = new Float32Array(9 * dim).fill(7);
+    const table = learned({ length: 8, dim });
+    expect(() => encode(table, 9, { out })).toThrow("positions must be from 0 to 7");
+    expect(out.every((value) => value === 7)).toBe(true);
+  });
+
+  it("is spread over the whole call", () => {
+    // Rows 0, 1, 2 over 9 positions: position t stands at row t / 4.
+    const data = Float32Array.from({ length: 3 * dim }, (_, n) => Math.floor(n / dim));
+    const scheme = learned({ table: { data, shape: [3, dim] }, outOfRange: "interpolate" });
+    const out = new Float32Array(9 * dim);
+    for (const options of [{ out }, { out, length: 4 }]) {
+      encode(scheme, 9, options);
+      const last = Array.from({ length: 9 }, (_, t) => out[t * dim + dim - 1]);
+      expect(last).toEqual([0, 0.25, 0.5, 0.75, 1, 1.25, 1.5, 1.75, 2]);
+    }
   });
 });
