@@ -730,7 +730,7 @@ export class Frame {
 
   #call({ calls }: Running, name: string): CallLayout {
     const call = calls.get(name);
-    if (call === undefined) throw internal(this.#subject, `the module has no call ${name}`);
+    if (call === undefined) throw internal(this.#subject, `no call ${name}`);
     return call;
   }
 
@@ -749,15 +749,13 @@ export class Frame {
     const call = this.#call(running, name);
     this.#fields = call.fields;
     this.#block = this.block(name, values).offset;
-    const count = this.#cells.length;
-    const dataAt = Math.ceil(count / 2) * 16;
+    const dataAt = Math.ceil(this.#cells.length / 2) * 16;
     const base = reserve(running, this.#subject, dataAt + this.#dataBytes);
     this.#dataStart = base + dataAt;
     for (const i of this.#moved) this.#cells[i]! += base;
     for (const i of this.#movedData) this.#cells[i]! += this.#dataStart;
 
-    const { instance } = running;
-    const { heap } = instance;
+    const { heap } = running.instance;
     heap.f64.set(this.#cells, base / 8);
     for (const { array, offset } of this.#inputs) {
       heap.u8.set(new Uint8Array(array.buffer, array.byteOffset, array.byteLength), this.#dataStart + offset);
@@ -822,8 +820,7 @@ export class Frame {
 
   #out(kind: keyof Heap, place: Place, count: number, out?: Elements, at?: number): Elements {
     const heap = this.#ran!.instance.heap[kind];
-    const width = heap.BYTES_PER_ELEMENT;
-    const start = (this.#dataStart + place.offset) / width;
+    const start = (this.#dataStart + place.offset) / heap.BYTES_PER_ELEMENT;
     const part = heap.subarray(start, start + count);
     if (out !== undefined) {
       // Not out.set: the caller may have overridden it.
@@ -833,7 +830,7 @@ export class Frame {
     try {
       return part.slice();
     } catch (error) {
-      throw outOfMemory(this.#subject, `${count * width} bytes`, error);
+      throw outOfMemory(this.#subject, `${part.byteLength} bytes`, error);
     }
   }
 }
@@ -924,7 +921,7 @@ function refused(subject: string, json: string): PosencError {
     const ofScheme = catalogue().some(({ name }) => name === said.subject);
     return refusal({ ...said, subject: ofScheme ? said.subject : subject });
   } catch (error) {
-    return internal(subject, `the core refused and said ${printed(json)}`, error);
+    return internal(subject, `the core said ${printed(json)}`, error);
   }
 }
 
