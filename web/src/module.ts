@@ -770,7 +770,7 @@ export class Frame {
   again(values: Readonly<Record<string, number>>): this {
     const { instance, part } = this.#ran!;
     const { f64 } = instance.heap;
-    for (const field in values) f64[this.#block / 8 + this.#fields.indexOf(field)] = values[field]!;
+    for (const field of Object.keys(values)) f64[this.#block / 8 + this.#fields.indexOf(field)] = values[field]!;
     const stack = instance.stackSave();
     let code: number;
     try {
