@@ -305,8 +305,8 @@ describe("scripts", () => {
     expect(report.refusals[0]).toMatch(/^RangeError: The value of posenc-bias: “junk” is not known; there are /);
     expect(report.refusals[1]).toContain("“postions” is not known; did you mean “positions”?");
     expect(report.refusals[2]).toBe("TypeError: The value of posenc-bias must be an object, got null.");
-    expect(report.refusals[3]).toBe("TypeError: The value of posenc-bias must be an object, got “heads=8”.");
-    expect(report.refusals[4]).toBe("TypeError: The value of posenc-bias must be an object, got an array.");
+    expect(report.refusals[3]).toBe('TypeError: The value of posenc-bias must be an object, got "heads=8".');
+    expect(report.refusals[4]).toBe("TypeError: The value of posenc-bias must be an object, got an array of length 1.");
     expect(report.refusals[5]).toBe("TypeError: heads must be a number, a text, true or false, got null.");
     expect(report.refusals[6]).toMatch(/^TypeError: heads must be/);
     expect(report.fine).toBe(true);

@@ -1,4 +1,5 @@
 // The custom element of a figure: everything around the drawing that a reader sees and touches, the same for all.
+import { printed } from "../src/error.js";
 import { info, ready } from "../src/core.js";
 import type { Background } from "./background.js";
 import { CanvasBackEnd } from "./canvas.js";
@@ -169,7 +170,7 @@ export class FigureElement extends Base {
     for (const [name, value] of Object.entries(values as Record<string, unknown>)) {
       if (value === undefined) continue;
       if (typeof value !== "number" && typeof value !== "string" && typeof value !== "boolean") {
-        throw new TypeError(`${name} must be a number, a text, true or false, got ${String(value)}.`);
+        throw new TypeError(`${name} must be a number, a text, true or false, got ${printed(value)}.`);
       }
       given.set(name, value);
     }

@@ -1,11 +1,9 @@
 // What is said to a program that asks a figure for what it does not have.
-import { nearest } from "../src/error.js";
+import { isRecord, nearest, printed } from "../src/error.js";
 
 /** Throws unless `value` is an object with named entries. */
 export function requireObject(what: string, value: unknown): asserts value is Readonly<Record<string, unknown>> {
-  if (typeof value === "object" && value !== null && !Array.isArray(value)) return;
-  const given = Array.isArray(value) ? "an array" : typeof value === "string" ? `\u201c${value}\u201d` : String(value);
-  throw new TypeError(`${what} must be an object, got ${given}.`);
+  if (!isRecord(value)) throw new TypeError(`${what} must be an object, got ${printed(value)}.`);
 }
 
 /** Throws at a name that is not among the known ones, naming the nearest of them. */

@@ -162,13 +162,13 @@ describe("words and take-aways", () => {
   it.each([
     ["nothing at all", [], TypeError, "A figure is named by one of embed, "],
     ["no attributes", ["embed", null], TypeError, "The attributes of a figure must be an object, got null."],
-    ["a list", ["embed", []], TypeError, "must be an object, got an array."],
-    ["text", ["embed", "dim=8"], TypeError, "must be an object, got \u201cdim=8\u201d."],
+    ["a list", ["embed", []], TypeError, "must be an object, got an array of length 0."],
+    ["text", ["embed", "dim=8"], TypeError, 'must be an object, got "dim=8".'],
     ["no options", ["embed", {}, null], TypeError, "The options of a picture must be an object, got null."],
     ["an odd option", ["embed", {}, { widht: 9 }], RangeError, "not known; did you mean \u201cwidth\u201d?"],
     ["an option of renderPNG", ["embed", {}, { scale: 2 }], RangeError, "there are width, theme, data."],
     ["another theme", ["embed", {}, { theme: "sepia" }], RangeError, "theme must be light or dark, got"],
-    ["a width in words", ["embed", {}, { width: "400" }], RangeError, "width must be from 200 to 4000, got 400."],
+    ["a width in words", ["embed", {}, { width: "400" }], RangeError, 'width must be from 200 to 4000, got "400".'],
   ] as const)("refuses %s in a sentence", (_, given, type, sentence) => {
     const render = (): string => (renderSVG as (...all: readonly unknown[]) => string)(...given);
     expect(render).toThrow(type as typeof Error);
