@@ -12,7 +12,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { measureAnalyses } from "./analyses.mjs";
 import { measureBeside } from "./beside.mjs";
-import { measureLong } from "./long.mjs";
+import { measureLong, measureLongOnWorkers } from "./long.mjs";
 import { median } from "./race.mjs";
 import { measureSchemes } from "./schemes.mjs";
 import { measureWorkers } from "./workers.mjs";
@@ -67,7 +67,11 @@ async function inNode(report) {
   const engine = `Node ${process.versions.node} (V8 ${process.versions.v8})`;
   const put = (rows) => report(engine, rows);
   const posenc = await import(pathToFileURL(join(kRoot, "dist/index.js")).href);
-  if (only === "" || only === "long") put(measureLong(posenc));
+  if (only === "" || only === "long") {
+    put(measureLong(posenc));
+    const later = await import(pathToFileURL(join(kRoot, "dist/worker.js")).href);
+    put(await measureLongOnWorkers(posenc, later, () => process.memoryUsage.rss()));
+  }
   if (only === "" || only === "cold") put(coldRows());
   let peers;
   if (withPeers) {
