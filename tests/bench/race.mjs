@@ -18,6 +18,17 @@ async function once({ run, sync }, times) {
   return performance.now() - start;
 }
 
+// Each round in another order, the same in every run: else a candidate always finds the caches as the one before it
+// leaves them.
+function shuffle(order, seed) {
+  let state = seed + 1;
+  for (let last = order.length - 1; last > 0; last--) {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+    const other = Math.floor((state / 2 ** 32) * (last + 1));
+    [order[last], order[other]] = [order[other], order[last]];
+  }
+}
+
 /**
  * Median milliseconds a run of each candidate `{name, run, sync}`, `sync: false` where run() gives a promise; the best,
  * which a busy machine disturbs least; and the rounds that it ran. What takes ten times as long as the first and longer
@@ -47,8 +58,10 @@ export async function race(candidates, rounds) {
     turns.push(time > 10 * first ? Math.min(rounds, fewer) : rounds);
   }
   const samples = candidates.map(() => []);
+  const order = candidates.map((_, c) => c);
   for (let round = 0; round < rounds; round++) {
-    for (let c = 0; c < candidates.length; c++) {
+    shuffle(order, round);
+    for (const c of order) {
       if (round < turns[c]) samples[c].push((await once(candidates[c], repeats[c])) / repeats[c]);
     }
   }
