@@ -14,7 +14,8 @@ export function charactersOf(word: string): string[] {
  */
 export function cutWord(surface: Surface, word: string, width: number, size = labelSize, bold = true): string {
   if (surface.textWidth(word, { size, bold }) <= width) return word;
-  const characters = charactersOf(word);
+  // No room is longer, and each cut is measured.
+  const characters = charactersOf(word.slice(0, 512));
   for (let kept = characters.length - 1; kept > 0; kept--) {
     const short = `${characters.slice(0, kept).join("")}\u2026`;
     if (surface.textWidth(short, { size, bold }) <= width) return short;

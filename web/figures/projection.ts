@@ -41,6 +41,8 @@ type Drawn = State<Model>;
 
 const mostComponents = 16;
 const mostMapped = 512;
+// What components are found of in a second or two.
+const mostNumbers = 2 ** 23;
 
 export const projection: Figure = defineFigure<Model>({
   name: "projection",
@@ -89,6 +91,10 @@ export const projection: Figure = defineFigure<Model>({
     const tables = tablesOf(values, data);
     const rows = Math.max(...tables.map((table) => table.rows));
     const axes = [Number(values.horizontal) - 1, Number(values.vertical) - 1] as const;
+    const numbers = Math.max(...tables.map((table) => table.rows * table.columns));
+    if (numbers > mostNumbers) {
+      throw new RangeError(`a table of more than ${book(mostNumbers)} numbers takes too long here, got ${book(numbers)}.`);
+    }
     if (values.view !== "tsne") {
       return { sides: tables.map((table) => components(table, axes)), rows, axes, map: undefined };
     }

@@ -89,7 +89,7 @@ export function spelled(value: number): string {
 /** A word for a line of text: a very long one ends in an ellipsis. */
 export function shortened(word: string, most = 24): string {
   if (word.length <= most) return word;
-  const characters = charactersOf(word);
+  const characters = charactersOf(word.slice(0, 64 * most));
   return characters.length <= most ? word : `${characters.slice(0, most - 1).join("")}\u2026`;
 }
 

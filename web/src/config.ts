@@ -34,7 +34,10 @@ export function fromConfig(config: object): ModelPositions {
 const kParts = ["text_config", "llm_config", "language_config"];
 const kHeads = ["num_attention_heads", "n_head", "n_heads", "num_heads", "encoder_attention_heads"];
 
-function read(keys: Keys, outer?: string): [string, Reading, Iterable<string>] {
+// Models have parts in parts, but not many.
+const kDeepest = 4;
+
+function read(keys: Keys, outer?: string, depth = 1): [string, Reading, Iterable<string>] {
   const type = keys.text("model_type");
   const listed: unknown = keys.has("architectures") ? keys.values["architectures"] : [];
   const named = [type, ...(Array.isArray(listed) ? (listed as unknown[]) : [])].filter(
@@ -43,7 +46,8 @@ function read(keys: Keys, outer?: string): [string, Reading, Iterable<string>] {
   // A model of several parts: its text part is what positions are asked of.
   const part = kParts.find((name) => keys.has(name));
   if (part !== undefined && keys.which(kHeads) === undefined) {
-    const [model, reading, notes] = read(keys.inner(part)!, type);
+    if (depth === kDeepest) keys.unsupported(part, `in ${kDeepest} parts already is no part of a model`);
+    const [model, reading, notes] = read(keys.inner(part)!, type, depth + 1);
     return [model, reading, [`${keys.at(part)} was read, the part that reads text.`, ...notes]];
   }
   // A part that does not name itself is called after the whole: gemma3 has gemma3_text.

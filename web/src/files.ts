@@ -383,7 +383,7 @@ export function readSafetensors(
     const result = Object.create(null) as Record<string, Tensor>;
     for (const name of names ?? tensors.keys()) {
       const { dtype, shape, start } = tensors.get(name)!;
-      const elements = kSafetensorsTypes[dtype];
+      const elements = Object.hasOwn(kSafetensorsTypes, dtype) ? kSafetensorsTypes[dtype] : undefined;
       if (typeof elements !== "object" || shape.length > kMaxRank) {
         const allowed = `of a type that is read here and of at most ${kMaxRank} axes (name others in names)`;
         refuse("unsupported", subject, named(name), allowed, verbatim(`${dtype} of shape ${printedShape(shape)}`));

@@ -409,6 +409,16 @@ describe("keys", () => {
     expect(() => fromConfig({ rope_type: "linear", factor: 4 })).toThrow(/head_dim is missing, it must be given beside a rope part/);
   });
 
+  it("turns a share of the columns under every rule", () => {
+    const qwen = { model_type: "qwen", hidden_size: 4096, num_attention_heads: 32, kv_channels: 128, seq_length: 2048 };
+    for (const use_dynamic_ntk of [false, true]) {
+      const { rotate } = fromConfig({ ...qwen, num_hidden_layers: 2, use_dynamic_ntk, rotary_pct: 0.5 });
+      expect((rotate as { rotaryDim?: number }).rotaryDim).toBe(64);
+      const wrong = { ...qwen, num_hidden_layers: 2, use_dynamic_ntk, rotary_pct: "abc" };
+      expect(() => fromConfig(wrong)).toThrow(/rotary_pct/);
+    }
+  });
+
   it("may name the model by its architecture, or through its text part", () => {
     for (const [architecture, model] of [
       ["LlamaForCausalLM", "llama"],
@@ -630,6 +640,15 @@ describe("a config that is wrong", () => {
       }
     }
     expect(refused).toBeGreaterThan(1000);
+  });
+
+  it("is refused where its parts lie in parts without end", () => {
+    const deep = JSON.parse('{"text_config":'.repeat(20_000) + "{}" + "}".repeat(20_000)) as object;
+    const round: Record<string, unknown> = {};
+    round["text_config"] = round;
+    for (const odd of [deep, round])
+      expect(() => fromConfig(odd)).toThrow(expect.objectContaining({ code: "unsupported" }));
+    expect(fromConfig({ text_config: { text_config: kLlama } }).heads).toBe(32);
   });
 
   it("leaves the next call as it was", () => {

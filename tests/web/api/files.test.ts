@@ -509,6 +509,12 @@ describe("what is written", () => {
     expect(Buffer.from(file.subarray(8 + length)).toString("hex")).toBe("000000000000f03f0000803f01");
     expect({ ...safetensorsHeader(file).metadata }).toEqual({ made: "here" });
     expect(Object.keys(readSafetensors(toSafetensors({})))).toEqual([]);
+    for (const dtype of ["__proto__", "constructor", "F128"]) {
+      const header = JSON.stringify({ a: { dtype, shape: [1], data_offsets: [0, 4] } });
+      const bytes = Buffer.concat([Buffer.alloc(8), Buffer.from(header), Buffer.alloc(4)]);
+      bytes.writeBigUInt64LE(BigInt(header.length));
+      expect(() => readSafetensors(bytes), dtype).toThrow(expect.objectContaining({ code: "unsupported" }));
+    }
     const odd = JSON.parse('{"__proto__": [1], "constructor": [2]}') as Record<string, number[]>;
     expect(Object.keys(readSafetensors(toSafetensors(odd))).sort()).toEqual(["__proto__", "constructor"]);
   });

@@ -3,8 +3,10 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import * as posenc from "../../../web/src/index.js";
 import { attention } from "../../../web/figures/attention.js";
+import { cutWord } from "../../../web/figures/cut-word.js";
 import { completeValues, stateOf, type State } from "../../../web/figures/figure.js";
 import { book } from "../../../web/figures/format.js";
+import { labelSize } from "../../../web/figures/marks.js";
 import { RecordingBackEnd } from "../../../web/figures/recording.js";
 import { figureState, renderSVG } from "../../../web/figures/render.js";
 import { tokensOf, vectorsOf } from "../../../web/figures/sentence.js";
@@ -503,4 +505,23 @@ describe("long texts", () => {
     const weights = attention.array!(state).data;
     expect(drawn).toContain(book(weights[200 * 300 + 150]!, { decimals: 2 }));
   });
+});
+
+it("cuts a word as long as a page where its room ends", () => {
+  const surface = new Surface(new RecordingBackEnd(), makeTheme(false), 400, 100);
+  const family = "👩‍👩‍👧‍👦";
+  for (const [word, width] of [
+    ["a".repeat(20_000), 90],
+    [family.repeat(500), 120],
+    ["word", 12],
+    ["word", 1],
+  ] as const) {
+    const cut = cutWord(surface, word, width);
+    const one = word.startsWith(family) ? family : word[0]!;
+    const longer = word === "word" ? `${word.slice(0, cut.length)}…` : cut.replace("…", `${one}…`);
+    const wide = (text: string): number => surface.textWidth(text, { size: labelSize, bold: true });
+    expect(cut.endsWith("…")).toBe(true);
+    expect(cut === "…" || wide(cut) <= width).toBe(true);
+    expect(wide(longer)).toBeGreaterThan(width);
+  }
 });

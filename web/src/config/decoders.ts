@@ -6,7 +6,7 @@ import { alibi } from "./alibi.js";
 import { type Keys, headCount, headWidth, kSubject, layerCount, usualScale } from "./keys.js";
 import { make } from "./make.js";
 import type { LayerPositions, Reading } from "./result.js";
-import { type RopeFacts, rope } from "./rope.js";
+import { type RopeFacts, rope, rotaryOf } from "./rope.js";
 
 const kKinds = ["full_attention", "sliding_attention", "chunked_attention"];
 
@@ -182,6 +182,7 @@ export function qwen1(keys: Keys): Reading {
         dim: headDim,
         layout: "half",
         base: keys.positive(["rotary_emb_base", "rope_theta"], 10000),
+        rotaryDim: rotaryOf(keys, undefined, { dim: headDim, layout: "half" }),
         scaling: { type: "qwen", trainLength },
       })
     : rope(keys, { dim: headDim, layout: "half" });

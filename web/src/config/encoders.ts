@@ -242,6 +242,8 @@ export function transfoXl(keys: Keys): Reading {
   }
   const clamp = keys.has("clamp_len") ? keys.real("clamp_len", "a number", () => true) : -1;
   if (clamp > 0) keys.note(`clamp_len: distances beyond ${clamp} count as ${clamp} in the weights' model, not here.`);
+  if (keys.flag("same_length", false))
+    keys.note("same_length: each query sees as many keys, the last mem_len, which is a window; here it sees all before it.");
   keys.note("u, v and wr are learned: r_w_bias, r_r_bias and r_net.weight of the weights.");
   if (keys.has("mem_len")) keys.note(`Keys are the memory, ${keys.whole("mem_len", 0, 0)} tokens, and the segment.`);
   return {

@@ -116,8 +116,8 @@ function shareOf(keys: Keys, parameters: Keys | undefined, fallback: number): nu
   return own.real(["partial_rotary_factor", "rotary_pct"], allowed, fits, fallback);
 }
 
-// Columns that turn. The share of a width is cut to a whole number, as transformers does.
-function rotaryOf(keys: Keys, parameters: Keys | undefined, facts: RopeFacts): number {
+/** Columns that turn. The share of a width is cut to a whole number, as transformers does. */
+export function rotaryOf(keys: Keys, parameters: Keys | undefined, facts: RopeFacts): number {
   const { dim } = facts;
   let width = facts.rotaryDim;
   let name = keys.at(facts.rotaryKey ?? "head_dim");
