@@ -24,7 +24,7 @@ const kOurs = /^posenc/;
 const kPeer = /^(onnxruntime-web|TensorFlow\.js|jax-js|ml-matrix)/;
 const ms = (group, name) => Number(group.find((row) => row.name.startsWith(name))?.ms);
 
-// The better and the worse of our rows.
+// Of each of our rows: with `out` given, and without.
 const share = (group) => group.filter(({ name }) => kOurs.test(name)).map(({ of_peak }) => Number(of_peak));
 const timesBestPeer = (group) => {
   const best = Math.min(...group.filter(({ name }) => kPeer.test(name)).map((row) => Number(row.ms)));

@@ -67,7 +67,7 @@ export function pageTheme(options: RenderOptions, known: readonly string[] = ["w
   if (typeof width !== "number" || !(width >= 200 && width <= 4000))
     throw new RangeError(`width must be from 200 to 4000, got ${printed(width)}.`);
   if (theme !== "light" && theme !== "dark")
-    throw new RangeError(`theme must be light or dark, got \u201c${typeof theme === "string" ? theme : printed(theme)}\u201d.`);
+    throw new RangeError(`theme must be light or dark, got ${printed(theme)}.`);
   return makeTheme(theme === "dark");
 }
 

@@ -180,7 +180,6 @@ function described(value: unknown): string {
       return String(value);
   }
   if (value === null) return "null";
-  if (isRevoked(value)) return "a revoked proxy";
   if (Array.isArray(value)) return `an array of length ${value.length}`;
   if (ArrayBuffer.isView(value)) {
     return `${articled(kindOf(value))}${value instanceof DataView ? "" : ` of length ${(value as Uint8Array).length}`}`;

@@ -1,5 +1,5 @@
 // Functions of the API as promises, run on another thread.
-import { refuse } from "../error.js";
+import { isList, isRecord, refuse } from "../error.js";
 import { readOptions, readWhole } from "../options.js";
 import { type Scheme, isScheme } from "../scheme.js";
 import { Tensor } from "../tensor.js";
@@ -241,13 +241,7 @@ interface Split {
 // A last argument that says one of the run options is split from them; without others it was given for their sake.
 function withoutRunOptions(name: string, all: readonly unknown[]): Split {
   const last = all[all.length - 1];
-  const isOptions =
-    typeof last === "object" &&
-    last !== null &&
-    !Array.isArray(last) &&
-    !ArrayBuffer.isView(last) &&
-    !(last instanceof Tensor) &&
-    !isScheme(last);
+  const isOptions = isRecord(last) && !(last instanceof Tensor) && !isScheme(last);
   if (!isOptions) return { args: all, options: {}, holder: undefined };
   if (!kRunOptions.some((option) => option in last)) return { args: all, options: {}, holder: last };
   const { signal, onProgress, transfer } = last as { readonly [K in keyof RunOptions]: unknown };
@@ -297,11 +291,11 @@ function movesOf(name: string, transfer: unknown, args: readonly unknown[], room
   const stays = ArrayBuffer.isView(out) ? out.buffer : undefined;
   if (transfer === true) return (buffer) => buffer !== stays;
   const allowed = "true, or a list of arrays among the arguments";
-  if (!Array.isArray(transfer)) refuse("not-a-number", name, "transfer", allowed, transfer);
+  if (!isList(transfer)) refuse("not-a-number", name, "transfer", allowed, transfer);
   const among = new Set<unknown>();
   new Packer({ own: true, room, moves: (buffer) => !among.add(buffer) }).pack(args);
   const buffers = new Set<unknown>();
-  for (const entry of transfer as unknown[]) {
+  for (const entry of transfer) {
     const data = entry instanceof Tensor ? entry.data : entry;
     const buffer = ArrayBuffer.isView(data) ? data.buffer : data;
     if (!among.has(buffer)) refuse("not-a-number", name, "transfer", allowed, entry);
