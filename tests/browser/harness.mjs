@@ -43,17 +43,18 @@ export function serveFolder(folder, { policy, headers = {}, extra = {} } = {}) {
 export const fileAddress = (path) => pathToFileURL(path).href;
 
 /**
- * Opens an address in a page of its own. `faults` gathers console errors and warnings, uncaught errors, failed requests
- * and
- * policy violations; `requests` every address asked for, with `late` those after the load event.
+ * Opens an address in a page of its own, which `prepare` gets before. `faults` gathers console errors and warnings,
+ * uncaught errors, failed requests and policy violations; `requests` every address asked for, with `late` those after
+ * the load event.
  */
 export async function open(
   browser,
   address,
-  { colorScheme = "light", viewport = { width: 1100, height: 900 }, context: options = {} } = {},
+  { colorScheme = "light", viewport = { width: 1100, height: 900 }, context: options = {}, prepare } = {},
 ) {
   const context = await browser.newContext({ colorScheme, viewport, reducedMotion: "reduce", ...options });
   const page = await context.newPage();
+  await prepare?.(page);
   const faults = [];
   const requests = [];
   const late = [];

@@ -165,6 +165,28 @@ describe.each([
   });
 });
 
+describe("letters of formulas", () => {
+  it("belong to the load, however late a formula is laid out", async () => {
+    const hidden = `<style>main { display: none; }</style></head>`;
+    const late = await open(browser, `${server.address}late.html`, {
+      prepare: (page) =>
+        page.route("**/late.html", async (route) => {
+          const response = await route.fetch({ url: server.address });
+          await route.fulfill({ response, body: (await response.text()).replace("</head>", hidden) });
+        }),
+    });
+    await late.page.locator("main").evaluate((main) => {
+      main.style.display = "block";
+      void main.offsetHeight;
+      return document.fonts.ready.then(() => undefined);
+    });
+    expect(late.requests.filter((url) => url.includes("math.woff2")).length).toBe(1);
+    expect(late.late).toEqual([]);
+    expect(late.faults).toEqual([]);
+    await late.close();
+  });
+});
+
 describe.each([["light"], ["dark"]])("in %s", (colorScheme) => {
   let opened;
   beforeAll(async () => {

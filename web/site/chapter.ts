@@ -140,8 +140,15 @@ function reachFormulas(): void {
   for (const formula of document.querySelectorAll(".display")) observer.observe(formula);
 }
 
+// The letters of formulas, before the first formula is laid out: their request belongs to the page's load. A page that
+// does not get them shows formulas in the reader's own.
+function fetchLetters(): void {
+  for (const face of document.fonts) face.load().catch(() => undefined);
+}
+
 async function start(): Promise<void> {
   followTheme();
+  fetchLetters();
   followReading();
   reachFormulas();
   followSentence();
