@@ -8,17 +8,17 @@
 
 namespace posenc {
 
-Status sorted_attention(const float* scores, const float* values, std::size_t batch, std::size_t queries,
-                        std::size_t keys, std::size_t width, double* out) {
-  static constexpr char kSubject[] = "permutationGap";
+Status sorted_attention(const float* scores, const float* values, std::size_t batch, std::size_t groups,
+                        std::size_t queries, std::size_t keys, std::size_t width, double* out) {
+  static constexpr char kSubject[] = "sortedAttention";
   constexpr float kMasked = -__builtin_inff();
   std::vector<std::size_t> by_value(keys), rank(keys), order;
   std::vector<double> weights;
   for (std::size_t b = 0; b < batch; ++b) {
-    const float* rows = values + b * keys * width;
+    const float* rows = values + b / groups * keys * width;
     for (std::size_t c = 0; c < keys * width; ++c) {
       if (!(rows[c] - rows[c] == 0)) {
-        return refuse(Code::kNotFinite, kSubject, "x", "finite numbers", to_text(static_cast<double>(rows[c])));
+        return refuse(Code::kNotFinite, kSubject, "v", "finite numbers", to_text(static_cast<double>(rows[c])));
       }
     }
     // Equal rows of values share a rank: which of them comes first shows nowhere.

@@ -82,6 +82,8 @@ export const symmetry = /* @__PURE__ */ later("symmetry", posenc.symmetry);
 export const toeplitzGap = /* @__PURE__ */ later("toeplitzGap", posenc.toeplitzGap);
 /** {@link posenc.permutationGap} */
 export const permutationGap = /* @__PURE__ */ later("permutationGap", posenc.permutationGap);
+/** {@link posenc.sortedAttention} */
+export const sortedAttention = /* @__PURE__ */ later("sortedAttention", posenc.sortedAttention);
 /** {@link posenc.precision} */
 export const precision = /* @__PURE__ */ later("precision", posenc.precision);
 /** {@link posenc.pca} */

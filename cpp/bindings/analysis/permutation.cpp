@@ -5,8 +5,8 @@
 namespace posenc {
 
 Status run(sorted_attention_block& b) {
-  return sorted_attention(at<const float>(b.scores), at<const float>(b.values), count(b.batch), count(b.queries),
-                          count(b.keys), count(b.width), at<double>(b.out));
+  return sorted_attention(at<const float>(b.scores), at<const float>(b.values), count(b.batch), count(b.groups),
+                          count(b.queries), count(b.keys), count(b.width), at<double>(b.out));
 }
 
 Status run(permutation_gap_block& b) {

@@ -33,7 +33,7 @@ std::vector<float> floats(Dice& dice, std::size_t n, double low, double high) {
 std::vector<double> attended(const std::vector<float>& scores, const std::vector<float>& values, std::size_t queries,
                              std::size_t keys, std::size_t width) {
   std::vector<double> out(queries * width);
-  REQUIRE(sorted_attention(scores.data(), values.data(), 1, queries, keys, width, out.data()).ok());
+  REQUIRE(sorted_attention(scores.data(), values.data(), 1, 1, queries, keys, width, out.data()).ok());
   return out;
 }
 
@@ -43,10 +43,15 @@ TEST_CASE("attention over sorted keys, by hand") {
   const std::vector<float> scores = {0, 0, kMasked, kMasked, kMasked, kMasked};
   const std::vector<double> out = attended(scores, {1, 10, 3, 20, 100, 100}, 2, 3, 2);
   CHECK(out == std::vector<double>{2, 15, 0, 0});
+  // Four heads of queries over two of keys: the first two share the first.
+  const std::vector<float> even(8, 0), rows = {1, 3, 10, 30};
+  std::vector<double> grouped(4);
+  REQUIRE(sorted_attention(even.data(), rows.data(), 4, 2, 1, 2, 1, grouped.data()).ok());
+  CHECK(grouped == std::vector<double>{2, 2, 20, 20});
   double result[2];
   const float nan[] = {std::numeric_limits<float>::quiet_NaN()}, one[] = {1};
-  CHECK(sorted_attention(nan, one, 1, 1, 1, 1, result).code == Code::kNotFinite);
-  CHECK(sorted_attention(one, nan, 1, 1, 1, 1, result).code == Code::kNotFinite);
+  CHECK(sorted_attention(nan, one, 1, 1, 1, 1, 1, result).code == Code::kNotFinite);
+  CHECK(sorted_attention(one, nan, 1, 1, 1, 1, 1, result).code == Code::kNotFinite);
 }
 
 TEST_CASE("the gap of a permutation, by hand, and what is no permutation") {

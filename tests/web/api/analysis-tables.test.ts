@@ -467,6 +467,57 @@ describe("permutationGap (001's invariance is equivariance: erratum 2)", () => {
   });
 });
 
+describe("sortedAttention", () => {
+  // Two batches of four heads over two of keys, with slopes, a soft-cap, causal by position and a masked key.
+  const [q, k, v] = [[2, 4, 5, 6], [2, 2, 7, 6], [2, 2, 7, 3]].map((shape, seed) => randomNormal(shape, { seed }));
+  const slopes = [0.5, 0.25, 0.1, 0];
+  const places = [0, 1, 2, 3, 4, 5, 6];
+  const keyMask = [true, true, false, true, true, true, true];
+  const seen = { causal: true, keyMask, queryPositions: [2, 3, 4, 5, 6] };
+  const options = { bias: alibi({ heads: 4, slopes }), softcap: 3, ...seen };
+
+  it("is softmax attention, head by head", () => {
+    const { data, shape, dtype } = posenc.sortedAttention(q!, k!, v!, { ...options, keyPositions: places });
+    expect([dtype, shape]).toEqual(["float64", [2, 4, 5, 3]]);
+    let at = 0;
+    for (let b = 0; b < 2; b++) {
+      for (let h = 0; h < 4; h++) {
+        for (let i = 0; i < 5; i++) {
+          const shares = places.map((j) => {
+            if (j > i + 2 || !keyMask[j]) return 0;
+            let product = 0;
+            for (let c = 0; c < 6; c++) product += q!.at(b, h, i, c) * k!.at(b, h >> 1, j, c);
+            return Math.exp(3 * Math.tanh(product / Math.sqrt(6) / 3) - slopes[h]! * (i + 2 - j));
+          });
+          const total = shares.reduce((sum, share) => sum + share);
+          for (let c = 0; c < 3; c++) {
+            const wanted = places.reduce((sum, j) => sum + (shares[j]! / total) * v!.at(b, h >> 1, j, c), 0);
+            expect(Math.abs(data[at++]! - wanted)).toBeLessThan(1e-6);
+          }
+        }
+      }
+    }
+  });
+
+  it("does not change a bit where keys stand in another order", () => {
+    const straight = posenc.sortedAttention(q!, k!, v!, { ...options, keyPositions: places });
+    fc.assert(
+      fc.property(fc.shuffledSubarray(places, { minLength: 7 }), (order) => {
+        const taken = (x: posenc.Tensor): posenc.Tensor =>
+          tensor((x.tolist() as number[][][][]).map((b) => b.map((h) => order.map((t) => h[t]!))));
+        const moved = { ...options, keyPositions: order, keyMask: order.map((t) => keyMask[t]!) };
+        expect(posenc.sortedAttention(q!, taken(k!), taken(v!), moved).data).toEqual(straight.data);
+      }),
+      runs,
+    );
+  });
+
+  it("gives zeros to a query that sees nothing", () => {
+    const blind = { mask: [[false, false], [true, false]] };
+    expect(posenc.sortedAttention([[1], [1]], [[1], [2]], [[3], [4]], blind).tolist()).toEqual([[0], [3]]);
+  });
+});
+
 describe("matrices of pairs", () => {
   it("find a linear bias Toeplitz, symmetric, monotone, and local by its slope", () => {
     const b = bias(alibi({ heads: 4 }), { queries: 20, keys: 20 });

@@ -532,6 +532,13 @@ const kEntries: Record<string, Entry> = {
     options: { sum: ["sorted", "choice"], embed: [kMade.embed(), "embed"], causal: [true, "choice"] },
     missing: ["x", "permutation"],
   },
+  sortedAttention: {
+    args: { q: [x, "data"], k: [x, "data"], v: [x, "data"] },
+    options: Object.fromEntries(
+      Object.entries(attending).filter(([name]) => !["relate", "sinks", "allowNonFinite"].includes(name)),
+    ),
+    missing: ["q", "k", "v"],
+  },
   radix: {
     args: { scheme: [kMade.embed(), "embed"], position: [3, "positive"] },
     options: { length: [5, "positive"] },
@@ -635,6 +642,8 @@ const kFine: Record<string, string> = {
   "fairseqPositions.tokens": "a position past 2^53",
   "attention.queryOrder": "a position past 2^53", // orders are only compared
   "attention.keyOrder": "a position past 2^53",
+  "sortedAttention.queryOrder": "a position past 2^53",
+  "sortedAttention.keyOrder": "a position past 2^53",
   "attentionGradient.queryOrder": "a position past 2^53",
   "attentionGradient.keyOrder": "a position past 2^53",
   "fairseqPositions.padIndex": "a huge number",
@@ -916,6 +925,11 @@ describe("every function, every argument, every bad value", () => {
       ["permutationGap", "x", () => posenc.permutationGap([[NaN, 1]], [0])],
       ["permutationGap", "softcap", () => posenc.permutationGap([[1, 1]], [0], { softcap: -1 })],
       ["permutationGap", "bias", () => posenc.permutationGap([[1, 1]], [0], { bias: alibi({ heads: 2 }) })],
+      ["permutationGap", "x", () => posenc.permutationGap([[NaN, 1]], [0], { sum: "sorted" })],
+      ["permutationGap", "softcap", () => posenc.permutationGap([[1, 1]], [0], { sum: "sorted", softcap: -1 })],
+      ["sortedAttention", "k", () => posenc.sortedAttention([[1, 1]], [[1, NaN]], [[1]])],
+      ["sortedAttention", "v", () => posenc.sortedAttention([[1, 1]], [[1, 1]], [[1e39]])],
+      ["sortedAttention", "v", () => posenc.sortedAttention([[1, 1]], [[1, 1]], [[1], [2]])],
       ["shiftMatrix", "k", () => posenc.shiftMatrix(s4, 2 * far)],
       ["shiftMatrix", "k", () => posenc.shiftMatrix(rope({ dim: 4 }), 2 * far)],
       ["translationGap", "shift", () => posenc.translationGap(s4, { shift: 2 * far })],

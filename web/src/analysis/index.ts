@@ -63,7 +63,12 @@ export {
   symmetry,
   toeplitzGap,
 } from "./pairwise.js";
-export { type PermutationGapOptions, permutationGap } from "./permutation.js";
+export {
+  type PermutationGapOptions,
+  type SortedAttentionOptions,
+  permutationGap,
+  sortedAttention,
+} from "./permutation.js";
 export {
   type Arithmetic,
   type Precision,

@@ -21,8 +21,53 @@ export interface PermutationGapOptions
   readonly embed?: EmbedScheme;
 }
 
+/** Options of {@link sortedAttention}: attention's own, without its other results and what has no order to sort by. */
+export type SortedAttentionOptions = Omit<
+  AttentionOptions,
+  "relate" | "sinks" | "out" | "weights" | "trace" | "dtype" | "allowNonFinite"
+>;
+
 const kOwn = ["out", "weights", "trace", "allowNonFinite"];
-const kKnown = ["sum", "embed", ...kAttentionOptions.filter((name) => !kOwn.includes(name))];
+const kShared = kAttentionOptions.filter((name) => !kOwn.includes(name));
+const kKnown = ["sum", "embed", ...kShared];
+const kSorted = kShared.filter((name) => name !== "relate" && name !== "sinks");
+
+/**
+ * softmax(scores) v in float64 over {@link attention}'s own scores, q, k and v shaped as there, with every sum over the
+ * keys taken in an order of their scores and values alone: keys in another order change no bit (002). A query that sees
+ * nothing has zeros. Keeps all scores at once, [..., Tq, Tk]. Errors: attention's own.
+ */
+export function sortedAttention(
+  q: TensorLike,
+  k: TensorLike,
+  v: TensorLike,
+  options?: SortedAttentionOptions,
+): Tensor<"float64"> {
+  const subject = "sortedAttention";
+  const given = readOptions(subject, options, kSorted) as SortedAttentionOptions;
+  const read = readNumbers(subject, "v", v);
+  const data = asFloat32(subject, "v", read.data);
+  const { out, trace } = served(subject, {}, () => {
+    return attention(q, k, read.shaped ? new Tensor(data, read.shape, "float32") : v, { ...given, trace: true });
+  });
+  const scores = trace!.scores;
+  const [queries, keys] = scores.shape.slice(-2) as [number, number];
+  const width = out.shape.at(-1)!;
+  const batch = product(scores.shape.slice(0, -2));
+  const frame = analysisFrame(subject);
+  const place = frame.output(out.size * 8);
+  frame.run("sorted_attention", {
+    scores: frame.input(scores.data, "scores", scores.size),
+    values: frame.input(data, "v", data.length),
+    batch,
+    groups: batch / product(read.shape.slice(0, -2)),
+    queries,
+    keys,
+    width,
+    out: place,
+  });
+  return new Tensor(frame.float64(place, out.size), out.shape, "float64");
+}
 
 /**
  * The largest |Attn(P X) - P Attn(X)| of self-attention with q = k = v = X, X [T, d], [H, T, d] or [B, H, T, d], where
@@ -79,9 +124,8 @@ export function permutationGap(
     const names = { q: "x", k: "x", v: "x", scheme: "embed", positions: "x" };
     return served(subject, names, () => {
       const tokensIn = embed === undefined ? bare : embedded(bare, embed);
-      if (!sorted) return Float64Array.from(attention(tokensIn, tokensIn, tokensIn, rest).out.data);
-      const { trace } = attention(tokensIn, tokensIn, tokensIn, { ...rest, trace: true });
-      return sortedAttention(subject, trace!.scores.data, tokensIn.data, batch, tokens, width);
+      const rows = [tokensIn, tokensIn, tokensIn] as const;
+      return sorted ? sortedAttention(...rows, rest).data : Float64Array.from(attention(...rows, rest).out.data);
     });
   }) as [Float64Array, Float64Array];
   const frame = analysisFrame(subject);
@@ -95,26 +139,4 @@ export function permutationGap(
     gap: 0,
   });
   return frame.answer("gap");
-}
-
-function sortedAttention(
-  subject: string,
-  scores: Float32Array,
-  values: Float32Array,
-  batch: number,
-  tokens: number,
-  width: number,
-): Float64Array {
-  const frame = analysisFrame(subject);
-  const out = frame.output(batch * tokens * width * 8);
-  frame.run("sorted_attention", {
-    scores: frame.input(scores, "x", batch * tokens * tokens),
-    values: frame.input(values, "x", batch * tokens * width),
-    batch,
-    queries: tokens,
-    keys: tokens,
-    width,
-    out,
-  });
-  return frame.float64(out, batch * tokens * width);
 }
