@@ -814,6 +814,11 @@ describe.each([["light"], ["dark"]])("a page of all figures in %s", (colorScheme
           ink: role("ink") === read("CanvasText"),
           grey: role("grey") === read("CanvasText"),
           paper: role("paper") === read("Canvas"),
+          // Hairlines are no brighter than what is drawn over them.
+          faint: role("faint").split(",").every((value, k) => {
+            const [paper, ink] = ["Canvas", "CanvasText"].map((name) => Number(read(name).split(",")[k]));
+            return Math.abs(2 * value - paper - ink) <= 2 || k === 3;
+          }),
           drawn: colours(part(element, "canvas")).inked > 0.002,
           chosen: other === null || (line(chosen) !== line(other) && line(other) === read("Canvas")),
         };
@@ -822,7 +827,7 @@ describe.each([["light"], ["dark"]])("a page of all figures in %s", (colorScheme
     // The figures hear of it when the browser next renders.
     let report = await look();
     for (let k = 0; k < 100 && report.some(({ ink, paper }) => !ink || !paper); k++) report = await look();
-    const well = { ink: true, grey: true, paper: true, drawn: true, chosen: true };
+    const well = { ink: true, grey: true, paper: true, faint: true, drawn: true, chosen: true };
     expect(report).toEqual(names.map((name) => ({ name: `posenc-${name}`, ...well })));
     expect(await axe(page())).toEqual([]);
     await page().emulateMedia({ forcedColors: "none" });

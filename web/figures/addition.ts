@@ -5,6 +5,7 @@ import { cutWord } from "./cut-word.js";
 import { choice, cursorField, defineFigure, flag, range, text, type Code, type State, type Values } from "./figure.js";
 import { book, count } from "./format.js";
 import { givenScheme } from "./given-data.js";
+import { magnitude } from "./magnitude.js";
 import { inkOn, indexTicks, labelSize, legend } from "./marks.js";
 import {
   descriptorOf,
@@ -15,7 +16,7 @@ import {
   schemeText,
   type ChosenScheme,
 } from "./scheme-fields.js";
-import { cutWords, isolated, mostTokens, seedOf, shortened, tokensOf, vectorsOf } from "./sentence.js";
+import { cutWords, isolated, mostTokens, seedOf, shortened, someTokensOf, vectorsOf } from "./sentence.js";
 import { estimateWidth, type Ink, type Surface } from "./surface.js";
 
 interface Model {
@@ -81,8 +82,7 @@ export const addition = defineFigure<Model>({
   ],
 
   compute: (values, data) => {
-    const words = tokensOf(String(values.sentence));
-    if (words.length === 0) throw new Error("the sentence is empty; type a word or more");
+    const words = someTokensOf(String(values.sentence));
     const given = givenScheme(data, ["embed"]);
     const name = given?.name ?? String(values.scheme);
     const options = optionsOf(values, words.length);
@@ -106,8 +106,7 @@ export const addition = defineFigure<Model>({
       encoding: embed(nothing, scheme, { alpha }).data as Float32Array,
       input: embed(x, scheme, { scale, alpha }).data as Float32Array,
     };
-    let extent = 1;
-    for (const part of Object.values(parts)) for (const value of part) extent = Math.max(extent, Math.abs(value));
+    const extent = Math.max(1, ...Object.values(parts).map(magnitude));
     return {
       chosen,
       words,

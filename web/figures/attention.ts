@@ -37,9 +37,20 @@ import { book } from "./format.js";
 import { anySlot, givenScheme } from "./given-data.js";
 import { Lens } from "./lens.js";
 import { brokenLines, legend } from "./marks.js";
+import { refuseValue } from "./refusal.js";
 import { schemeFields, schemeText } from "./scheme-fields.js";
 import { meansOf } from "./shrink.js";
-import { cutWords, isolated, seedOf, shortened, spelled, tokensOf, vectorsOf } from "./sentence.js";
+import {
+  byHead,
+  cutWords,
+  isolated,
+  seedOf,
+  shortened,
+  someTokensOf,
+  spelled,
+  tokensOf,
+  vectorsOf,
+} from "./sentence.js";
 import {
   causalOnly,
   descriptorNamed,
@@ -384,8 +395,7 @@ interface Progress {
 // A given scheme stands in place of the chosen one, and says how many heads and how wide they are where it knows. Stops
 // wherever the page might have its turn.
 function* modelOf(values: Values, given: AnyScheme | undefined): Generator<Progress, Model> {
-  const sentence = tokensOf(String(values.sentence), mostTokens);
-  if (sentence.length === 0) throw new Error("the sentence is empty; type a word or more");
+  const sentence = someTokensOf(String(values.sentence), mostTokens);
   const context = tokensOf(String(values.context ?? ""), mostTokens);
   const cross = context.length > 0;
   const pads = Array.from({ length: Number(values.padding) }, () => padding);
@@ -420,9 +430,8 @@ function* modelOf(values: Values, given: AnyScheme | undefined): Generator<Progr
   const compared = String(values.compare) === nothing ? 1 : 2;
   const cells = heads * queries.length * keys.length;
   if (cells * compared > mostWeights) {
-    throw new RangeError(
-      `${book(cells * compared)} weights do not fit into a page; choose fewer heads or a shorter text`,
-    );
+    const sentence = `${book(cells * compared)} weights do not fit into a page; choose fewer heads or a shorter text`;
+    refuseValue("too-large", "sentence", `at most ${mostWeights} weights`, cells * compared, sentence);
   }
   const plain = sideOf(base, undefined, values);
   const first = given && outlineOf(given.slot, given.name);
@@ -445,19 +454,6 @@ function* modelOf(values: Values, given: AnyScheme | undefined): Generator<Progr
 
 type Base = Omit<Model, "plain" | "sides" | "scale">;
 
-// [tokens, heads x width] to [heads, tokens, width].
-function split(rows: Float32Array, { heads, width }: Base): Float32Array {
-  const tokens = rows.length / (heads * width);
-  const parts = new Float32Array(rows.length);
-  for (let t = 0; t < tokens; t++) {
-    for (let h = 0; h < heads; h++) {
-      const from = (t * heads + h) * width;
-      parts.set(rows.subarray(from, from + width), (h * tokens + t) * width);
-    }
-  }
-  return parts;
-}
-
 function sideOf(base: Base, descriptor: Descriptor | undefined, values: Values, given?: AnyScheme): Side {
   const { queries, keys, heads, width, words } = base;
   let scheme: Scheme | undefined = given;
@@ -467,10 +463,10 @@ function sideOf(base: Base, descriptor: Descriptor | undefined, values: Values, 
     scheme = fromJSON({ slot, name, ...optionsFor(descriptor, values, { heads, width, tokens }, ownNames) });
   }
   if (base.cross && scheme && seesBackOnly(scheme, heads, width)) {
-    throw new RangeError(
+    const sentence =
       `${titleOf(descriptor)} counts the keys up to the query, so it does not go with a second sentence; ` +
-        "leave that empty or choose another scheme.",
-    );
+      "leave that empty or choose another scheme.";
+    refuseValue("unsupported", "context", "empty", values.context, sentence);
   }
   const added = descriptor?.slot === "embed" ? (scheme as EmbedScheme) : undefined;
   const place = (rows: Float32Array): Float32Array =>
@@ -480,8 +476,8 @@ function sideOf(base: Base, descriptor: Descriptor | undefined, values: Values, 
     title: titleOf(descriptor),
     scheme,
     given,
-    q: split(place(words.queries), base),
-    k: split(place(words.keys), base),
+    q: byHead(place(words.queries), base.heads, base.width),
+    k: byHead(place(words.keys), base.heads, base.width),
     options: {
       ...(scheme && !added ? ({ [scheme.slot]: scheme } as Pick<AttentionOptions, "bias">) : {}),
       ...visibility(base),

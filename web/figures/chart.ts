@@ -133,7 +133,7 @@ function drawXAxis(surface: Surface, { x: axis, cursor, box }: Chart, plot: Box,
   const size = labelSize;
   const line = plot.y + plot.height + 15;
   const taken: [number, number][] = [];
-  const room = (from: number, to: number): boolean => taken.every(([low, high]) => to < low - 8 || from > high + 8);
+  const room = (from: number, to: number): boolean => taken.every(([low, high]) => to < low - 12 || from > high + 12);
   if (cursor) {
     const half = surface.textWidth(cursor.name, { size }) / 2;
     const middle = Math.max(box.x + half, Math.min(box.x + box.width - half, x.place(cursor.at)));

@@ -14,9 +14,9 @@ import {
   type Values,
 } from "./figure.js";
 import { book, count } from "./format.js";
-import { anySlot, dataRefusal, givenScheme } from "./given-data.js";
+import { anySlot, givenScheme, refuseData } from "./given-data.js";
 import { brokenLines, labelSize } from "./marks.js";
-import { sentenceOf } from "./refusal.js";
+import { refuseValue, sentenceOf } from "./refusal.js";
 import { descriptorOf, literal, schemesOf } from "./scheme-fields.js";
 import { estimateWidth, type Surface } from "./surface.js";
 import { cutWord } from "./token-matrix.js";
@@ -26,6 +26,8 @@ interface Row extends ComparedScheme {
   code: string;
   /** Why it cannot be made at these sizes: its row is empty then. */
   refusal?: string;
+  /** What says so. */
+  error?: unknown;
 }
 
 interface Model {
@@ -88,8 +90,11 @@ export const compare = defineFigure<Model>({
     const rows = asked
       .map((row): Row => ({ ...row, where: where.get(row.slot) ?? "" }))
       .sort((a, b) => slots.indexOf(a.slot) - slots.indexOf(b.slot));
-    if (rows.length === 0) throw new Error("there is no scheme to compare");
-    if (where.size === 0) throw new RangeError(rows[0]?.refusal);
+    const argument = given ? "data" : "schemes";
+    if (rows.length === 0) {
+      refuseValue("out-of-range", argument, "a scheme or more", data ?? "", "there is no scheme to compare");
+    }
+    if (where.size === 0) throw rows[0]?.error;
     const kept = new Set(rows.flatMap((row) => row.laws.map(({ law }) => law)));
     return { rows, laws: lawOrder.filter((law) => kept.has(law)).concat([...kept].filter(unlisted)), own: !given };
   },
@@ -230,18 +235,17 @@ function namesOf(values: Values): [Slot, string][] {
     const names = all.map(([, name]) => name);
     const guess = nearest(word, names);
     const hint = guess === undefined ? `there are ${names.join(", ")}.` : `did you mean \u201c${guess}\u201d?`;
-    throw new RangeError(`There is no scheme \u201c${word}\u201d; ${hint}`);
+    const sentence = `There is no scheme \u201c${word}\u201d; ${hint}`;
+    return refuseValue("unknown-choice", "schemes", `among ${names.join(", ")}`, word, sentence);
   });
 }
 
 function givenSchemes(data: unknown): readonly AnyScheme[] | undefined {
   const takes = "a list of schemes or their JSON";
   if (data === undefined || data === null) return undefined;
-  if (!Array.isArray(data)) throw dataRefusal(takes, data);
+  if (!Array.isArray(data)) refuseData(takes, data);
   return data.map((one: unknown) => {
-    const scheme = givenScheme(one, anySlot, takes);
-    if (!scheme) throw dataRefusal(takes, data);
-    return scheme;
+    return givenScheme(one, anySlot, takes) ?? refuseData(takes, data);
   });
 }
 
@@ -279,7 +283,7 @@ function rowOf(slot: Slot, name: string, values: Values): Row {
   } catch (error) {
     const { title } = descriptorOf(slot, name);
     const unknown = { parameters: Number.NaN, parametersInWords: "", maxLength: Number.NaN, encodes: "", laws: [] };
-    return { slot, name, title, scheme: "", where: "", ...unknown, code: "", refusal: sentenceOf(error) };
+    return { slot, name, title, scheme: "", where: "", ...unknown, code: "", refusal: sentenceOf(error), error };
   }
 }
 

@@ -23,9 +23,10 @@ import {
   type State,
 } from "./figure.js";
 import { book, count, powerOfTen } from "./format.js";
-import { dataRefusal } from "./given-data.js";
+import { refuseData } from "./given-data.js";
 import { jsonFault } from "./json-fault.js";
 import { brokenLines, indexTicks, labelSize, scaleOf, spread } from "./marks.js";
+import { refuseValue } from "./refusal.js";
 import { estimateWidth, type Ink, type Surface } from "./surface.js";
 
 type Band = "kept" | "ramped" | "scaled";
@@ -111,7 +112,10 @@ export const config = defineFigure<Model>({
     accept: ".json,application/json",
     attach: attachFiles,
     read: async (file) => {
-      if (file.size > mostCharacters) throw new Error("a config.json is no larger than two million bytes");
+      if (file.size > mostCharacters) {
+        const sentence = "a config.json is no larger than two million bytes";
+        refuseValue("too-large", "file", `at most ${mostCharacters} bytes`, file.size, sentence);
+      }
       const words = await file.text();
       // Refused here, the figure stays as it is.
       fromConfig(parsed(words));
@@ -137,7 +141,7 @@ export const config = defineFigure<Model>({
   compute: (values, data) => {
     const given = data ?? undefined;
     if (given !== undefined && (typeof given !== "object" || Array.isArray(given))) {
-      throw dataRefusal("a parsed config.json", given);
+      refuseData("a parsed config.json", given);
     }
     const raw = given ?? parsed(String(values.config));
     const read = fromConfig(raw);
@@ -338,15 +342,20 @@ export const config = defineFigure<Model>({
 
 // An object out of a text; says where a text is none.
 function parsed(words: string): object {
-  if (words.trim() === "") throw new Error("there is no config; paste a model\u2019s config.json");
+  const allowed = "a config.json";
+  if (words.trim() === "") {
+    refuseValue("invalid-file", "config", allowed, words, "there is no config; paste a model\u2019s config.json");
+  }
   let value: unknown;
   try {
     value = JSON.parse(words);
   } catch {
-    throw new Error(`the text is not JSON: ${jsonFault(words) ?? "it is too deep"}`);
+    const sentence = `the text is not JSON: ${jsonFault(words) ?? "it is too deep"}`;
+    return refuseValue("invalid-file", "config", allowed, words, sentence);
   }
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
-    throw new Error("a config.json is an object, {\u2026}, with keys such as \u201cmodel_type\u201d");
+    const sentence = "a config.json is an object, {\u2026}, with keys such as \u201cmodel_type\u201d";
+    return refuseValue("invalid-file", "config", allowed, words, sentence);
   }
   return value;
 }

@@ -1,5 +1,4 @@
 // The custom element of a figure: everything around the drawing that a reader sees and touches, the same for all.
-import { printed } from "../src/error.js";
 import { info, ready } from "../src/core.js";
 import type { Background } from "./background.js";
 import { CanvasBackEnd } from "./canvas.js";
@@ -23,7 +22,7 @@ import { count } from "./format.js";
 import { inTurn, whenIdle } from "./idle.js";
 import type { Lens } from "./lens.js";
 import { drawPage, pageHeight, pageSvg, readingText } from "./page.js";
-import { requireKnown, requireObject, sentenceOf } from "./refusal.js";
+import { refuseValue, requireKnown, requireObject, sentenceOf } from "./refusal.js";
 import { standAlonePage } from "./stand-alone.js";
 import { sheetFor } from "./style.js";
 import { Surface, type Cell } from "./surface.js";
@@ -139,8 +138,8 @@ export class FigureElement extends Base {
   }
 
   /**
-   * The values of all fields, the cursor among them. Set some of them to change those: a TypeError where that is no
-   * object or holds what no field can, a RangeError at a name that is not known. Before the figure's own file has been
+   * The values of all fields, the cursor among them. Set some of them to change those: a PosencError where that is no
+   * object, holds what no field can or has a name that is not known. Before the figure's own file has been
    * loaded (await `drawn`) there are only those that were set, and what is set is checked afterwards; who read values
    * then hears `input` once they are known.
    */
@@ -170,7 +169,7 @@ export class FigureElement extends Base {
     for (const [name, value] of Object.entries(values as Record<string, unknown>)) {
       if (value === undefined) continue;
       if (typeof value !== "number" && typeof value !== "string" && typeof value !== "boolean") {
-        throw new TypeError(`${name} must be a number, a text, true or false, got ${printed(value)}.`);
+        refuseValue("unknown-choice", name, "a number, a text, true or false", value);
       }
       given.set(name, value);
     }
@@ -200,7 +199,9 @@ export class FigureElement extends Base {
     await this.#kind.load();
     this.#arrive();
     const { files, name } = this.#figure;
-    if (!files || !this.#file) throw new TypeError(`posenc-${name} takes no files.`);
+    if (!files || !this.#file) {
+      return refuseValue("unsupported", "file", "left out", file, `posenc-${name} takes no files.`);
+    }
     const serial = ++this.#file.serial;
     this.#file.say(`reading ${file.name} \u2026`);
     try {

@@ -14,9 +14,10 @@ import { book, count } from "./format.js";
 import { givenScheme } from "./given-data.js";
 import { gridField, gridOf, gridSentence, type Grid } from "./grid-cells.js";
 import { Lens } from "./lens.js";
+import { magnitude } from "./magnitude.js";
 import { valueTicks } from "./marks.js";
 import { drawMatrix, matrixHeight } from "./matrix.js";
-import { requireWithin } from "./refusal.js";
+import { refuseValue, requireWithin } from "./refusal.js";
 import {
   chosenScheme,
   descriptorOf,
@@ -141,9 +142,9 @@ export const embed = defineFigure<Model>({
     const [rows = 0, columns = 0] = table.shape;
     const beyond = values.view === "waves" ? listed.find((c) => c >= columns) : undefined;
     if (beyond !== undefined)
-      throw new RangeError(`waves must be dimensions from 0 to ${columns - 1}, got \u201c${beyond}\u201d.`);
+      refuseValue("out-of-range", "waves", `dimensions from 0 to ${columns - 1}`, String(beyond));
     const data32 = table.data as Float32Array;
-    const most = data32.reduce((most, value) => Math.max(most, Math.abs(value)), 0) || 1;
+    const most = magnitude(data32) || 1;
     const extent = most > 0.9 && most < 1 ? 1 : most;
     return { chosen, values: data32, rows, columns, start, extent, grid: cells, ...pairsOf(scheme, columns) };
   },
@@ -280,9 +281,9 @@ function requireFew(values: Values, positions: number, given: EmbedScheme | unde
   const rows = given ? positions : Math.max(positions, Number(values.length ?? 0));
   if (!(rows * dim > mostCells)) return;
   const drawn = rows === positions ? "" : ", for its table begins at position 0";
-  throw new RangeError(
-    `positions times dim must be at most ${book(mostCells)}, got ${book(rows)} \u00d7 ${book(dim)}${drawn}.`,
-  );
+  const got = `${book(rows)} \u00d7 ${book(dim)}${drawn}`;
+  const sentence = `positions times dim must be at most ${book(mostCells)}, got ${got}.`;
+  refuseValue("too-large", "positions", `at most ${Math.floor(mostCells / dim)} at this dim`, rows, sentence);
 }
 
 function longEnough(values: Values): Values {
@@ -323,10 +324,13 @@ function listedWaves(values: Values): number[] {
   const words = String(values.waves ?? "")
     .split(/[\s,]+/)
     .filter((word) => word !== "");
-  if (words.length > mostWaves) throw new RangeError(`waves must be at most ${mostWaves} dimensions.`);
+  if (words.length > mostWaves) {
+    const allowed = `at most ${mostWaves} dimensions`;
+    refuseValue("too-large", "waves", allowed, words.length, `waves must be ${allowed}.`);
+  }
   return words.map((word) => {
     if (/^\d+$/.test(word)) return Number(word);
-    throw new RangeError(`waves must be dimensions such as \u201c0 4 8 12\u201d, got \u201c${word}\u201d.`);
+    return refuseValue("not-integer", "waves", "dimensions such as \u201c0 4 8 12\u201d", word);
   });
 }
 

@@ -17,7 +17,9 @@ import {
 } from "./figure.js";
 import { book, count, tickText } from "./format.js";
 import { givenNumbers, schemeAmong } from "./given-data.js";
+import { magnitude } from "./magnitude.js";
 import { indexTicks, labelSize, legend, scaleOf } from "./marks.js";
+import { refuseValue } from "./refusal.js";
 import { chosenScheme, descriptorOf, schemeFields, type ChosenScheme } from "./scheme-fields.js";
 import type { Box, Ink, Surface } from "./surface.js";
 
@@ -146,10 +148,9 @@ export const expansion = defineFigure<Model>({
     const tokens = twoTokens(values, positions);
     if (values.view === "terms") {
       if (positions * dim > mostNumbers) {
-        throw new RangeError(
-          `positions times dim must be at most ${book(mostNumbers)} in the terms view, ` +
-            `got ${book(positions)} \u00d7 ${book(dim)}.`,
-        );
+        const allowed = `at most ${book(mostNumbers)} in the terms view`;
+        const sentence = `positions times dim must be ${allowed}, got ${book(positions)} \u00d7 ${book(dim)}.`;
+        refuseValue("too-large", "positions", `${allowed}, times dim`, positions, sentence);
       }
       const seed = Number(values.seed);
       const expansion = taylor({ tokens: positions, dim, seed, scales, positions: tokens, scheme });
@@ -160,7 +161,7 @@ export const expansion = defineFigure<Model>({
     const h = own ? (data as TensorLike) : matrixOf(kind, values, dim, scheme);
     const found = bilinear(scheme, h, { queries: positions, keys: positions });
     const parts = Object.fromEntries(partOrder.map((part) => [part, found[part].data])) as Record<Part, Float64Array>;
-    const extent = Math.max(...partOrder.map((part) => sizeOf(parts[part]))) || 1;
+    const extent = Math.max(...partOrder.map((part) => magnitude(parts[part]))) || 1;
     const numbers = own ? [] : (h as Tensorless);
     return { chosen, positions, dim, kind, h: numbers, parts, extent, expansion: undefined, tokens };
   },
@@ -258,12 +259,6 @@ function twoTokens(values: Values, positions: number): [number, number] {
   return [m, m + 1 < positions ? m + 1 : m - 1];
 }
 
-function sizeOf(values: ArrayLike<number>): number {
-  let most = 0;
-  for (let i = 0; i < values.length; i++) most = Math.max(most, Math.abs(values[i] as number));
-  return most;
-}
-
 function tableOf({ parts, expansion, positions }: Model): DataTable {
   if (expansion) {
     return {
@@ -311,7 +306,7 @@ function termReadings({ column }: Drawn, { terms, remainder }: Taylor): Reading[
 }
 
 function partsCaption({ kind, parts, positions }: Model): string {
-  const sizes = partOrder.map((part) => sizeOf(parts?.[part] ?? []));
+  const sizes = partOrder.map((part) => magnitude(parts?.[part] ?? []));
   const [, relative = 0, absolute = 0, rest = 0] = sizes;
   const write = (value: number): string => book(value, { significant: 3 });
   const none = (value: number): boolean => value <= 1e-12 * (sizes[0] || 1);

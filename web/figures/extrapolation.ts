@@ -179,7 +179,8 @@ export const extrapolation = defineFigure<Model>({
     if (view === "schemes") return lanesCaption(model);
     if (view === "phases") {
       return (
-        `Each circle is a pair: blue the phases it met in training, orange those it meets for the first time now. ` +
+        `Each circle is a pair: the thin arc has the phases it met in training, the thick one those it meets for the ` +
+        `first time now. ` +
         `${phasesSentence(model)} Below each stands how many tokens it takes for one turn.`
       );
     }
@@ -565,7 +566,7 @@ function drawLine(
   if (clear) surface.text(box.x - 6, y(0), "0", { align: "end", size: 11 });
   const points = (line: ArrayLike<number>): Float64Array =>
     Float64Array.from({ length: 2 * line.length }, (_, n) => (n % 2 === 0 ? x(n / 2) : y(line[(n - 1) / 2] as number)));
-  if (before) surface.path(points(before), { stroke: "grey", width: 1, alpha: 0.6 });
+  if (before) surface.path(points(before), { stroke: "grey", width: 1.2, dash: [4, 3] });
   surface.path(points(values), { stroke: "cool", width: 1.4 });
   if (cursor !== undefined) surface.disc(x(cursor), y(values[cursor] as number), 3, { fill: "cool" });
 }
@@ -603,8 +604,8 @@ function drawPhases(surface: Surface, { model, column }: Drawn): void {
       Array.from(arc, (value, n) => (n % 2 === 0 ? x + radius * value : y - radius * value));
     surface.disc(x, y, radius, { stroke: "faint", width: 1.5 });
     const arcs = model.arcs[pair] as Model["arcs"][number];
-    if (arcs.seen.length > 0) surface.path(curve(arcs.seen), { stroke: "cool", width: 4 });
-    if (arcs.met.length > 0) surface.path(curve(arcs.met), { stroke: "accent", width: 4 });
+    if (arcs.seen.length > 0) surface.path(curve(arcs.seen), { stroke: "cool", width: 2.5 });
+    if (arcs.met.length > 0) surface.path(curve(arcs.met), { stroke: "accent", width: 6 });
     surface.path([x, y - radius + 5, x, y - radius + 9], { stroke: "grey" });
     if (own) surface.disc(x, y, radius + 5, { stroke: "ink", width: 1.2 });
     const wavelength = model.wavelengths[pair] as number | null;
@@ -688,7 +689,7 @@ function drawRules(surface: Surface, { model, row, column }: Drawn): void {
   surface.path([edge, panel.y, edge, panel.y + panel.height], { stroke: "accent" });
   // Half a sentence says less than none.
   const heading = `score by distance, ${(rules[row] as Rule).name}`;
-  const whole = `${heading}; in grey, as it was`;
+  const whole = `${heading}; dashed, as it was`;
   const room = surface.width - panel.x;
   const fits = surface.textWidth(whole, { size: labelSize }) <= room;
   const [line = ""] = fits ? [whole] : brokenLines(surface, heading, room);

@@ -28,6 +28,8 @@
 //
 // `state` is {values, model, row, column, view}: row and column are the cursor, within bounds.
 
+import { refuseValue } from "./refusal.js";
+
 export type Value = number | string | boolean;
 
 /** The state of a figure's fields by name; a field that has no value yet is absent. */
@@ -264,16 +266,15 @@ export function allFields(figure: Figure, values: Values, model?: unknown): read
   return tabs ? [tabs, ...fields.filter((field) => field.name !== tabs.name)] : fields;
 }
 
-/** The value of an attribute's text or a property, checked against its field; throws a sentence if it does not fit. */
+/** The value of an attribute's text or a property, checked against its field; a PosencError if it does not fit. */
 export function checkValue(field: Field, given: unknown): Value {
-  const shown = typeof given === "string" ? `\u201c${given}\u201d` : String(given);
   switch (field.kind) {
     case "flag":
       if (typeof given === "boolean") return given;
       // As HTML has it, an attribute that is there without a value, or with its own name for one, is true.
       if (given === "" || given === "true" || given === attributeName(field.name)) return true;
       if (given === "false") return false;
-      throw new RangeError(`${field.name} must be true or false, got ${shown}.`);
+      return refuseValue("unknown-choice", field.name, "true or false", given);
     case "text": {
       const value = String(given);
       return field.maxLength === undefined ? value : value.slice(0, field.maxLength);
@@ -281,9 +282,7 @@ export function checkValue(field: Field, given: unknown): Value {
     case "choice": {
       const value = String(given);
       if (field.choices.some((c) => c.value === value)) return value;
-      throw new RangeError(
-        `${field.name} must be one of ${field.choices.map((c) => c.value).join(", ")}, got ${shown}.`,
-      );
+      return refuseValue("unknown-choice", field.name, `one of ${field.choices.map((c) => c.value).join(", ")}`, given);
     }
     case "range": {
       const value = typeof given === "number" ? given : String(given).trim() === "" ? Number.NaN : Number(given);
@@ -295,7 +294,8 @@ export function checkValue(field: Field, given: unknown): Value {
       const kind = field.integer === true ? "a whole number" : "a number";
       const [low, high] = [least > -Infinity ? ` from ${least}` : "", most < Infinity ? ` to ${most}` : ""];
       const bounds = low && !high ? `${low} on` : high && !low ? ` up${high}` : low + high;
-      throw new RangeError(`${field.name} must be ${kind}${bounds}, got ${shown}.`);
+      const code = Number.isNaN(value) ? "not-a-number" : whole ? "out-of-range" : "not-integer";
+      return refuseValue(code, field.name, kind + bounds, given);
     }
   }
 }

@@ -1,16 +1,23 @@
 // What a program hands a figure as its data: schemes, of this copy of the package, of another, or as JSON, and numbers.
 // Anything else is refused: a reader would take the figure's own picture for that of their data.
 import { fromJSON, tensor, Tensor, type AnyScheme, type TensorLike } from "../src/core.js";
-import { printed, printedShape, verbatim } from "../src/error.js";
+import { type ErrorCode, PosencError, printed, printedShape, verbatim } from "../src/error.js";
 import { isOwnScheme, isScheme } from "../src/scheme.js";
+import { refuseValue } from "./refusal.js";
 
 type Slot = AnyScheme["slot"];
 
 export const anySlot: readonly Slot[] = ["embed", "rotate", "bias", "relate"];
 
-/** The sentence of data that a figure does not take; `takes` are the words of what it does. */
-export function dataRefusal(takes: string, given: unknown): Error {
-  return new TypeError(`data must be ${takes}, got ${printed(given)}.`);
+/** Throws the sentence of data that a figure does not take; `takes` are the words of what it does. */
+export function refuseData(takes: string, given: unknown, code: ErrorCode = "not-a-number"): never {
+  return refuseValue(code, "data", takes, given, `data must be ${takes}, got ${printed(given)}.`);
+}
+
+// What the core says of it, inside a sentence of what the figure takes.
+function refuseWith(takes: string, given: unknown, cause: unknown): never {
+  const code = cause instanceof PosencError ? cause.code : "not-a-number";
+  return refuseValue(code, "data", takes, given, `data must be ${takes}; ${(cause as Error).message}.`, { cause });
 }
 
 /** True for what can only be meant as a scheme, whether it is one or not. */
@@ -29,15 +36,17 @@ export function givenScheme<S extends Slot>(
     "scheme or its JSON",
 ): Extract<AnyScheme, { slot: S }> | undefined {
   if (data === undefined || data === null) return undefined;
-  if (!namesScheme(data)) throw dataRefusal(takes, data);
+  if (!namesScheme(data)) refuseData(takes, data, "wrong-slot");
   let scheme: AnyScheme;
   try {
     scheme = isOwnScheme(data) ? (data as AnyScheme) : fromJSON(data as Parameters<typeof fromJSON>[0]);
   } catch (error) {
-    throw new TypeError(`data must be ${takes}; ${(error as Error).message}.`, { cause: error });
+    return refuseWith(takes, data, error);
   }
   const { slot, name } = scheme;
-  if (!(slots as readonly Slot[]).includes(slot)) throw dataRefusal(takes, verbatim(`the ${slot} scheme ${name}`));
+  if (!(slots as readonly Slot[]).includes(slot)) {
+    refuseData(takes, verbatim(`the ${slot} scheme ${name}`), "wrong-slot");
+  }
   return scheme as Extract<AnyScheme, { slot: S }>;
 }
 
@@ -58,15 +67,12 @@ export function givenNumbers(data: unknown, axes: readonly number[], takes: stri
     numbers = data instanceof Tensor ? data : tensor(data as TensorLike);
   } catch (error) {
     // What is wrong with a list of numbers is in no word for it.
-    if (Array.isArray(data)) {
-      throw new TypeError(`data must be ${takes}; ${(error as Error).message}.`, { cause: error });
-    }
-    throw dataRefusal(takes, data);
+    return Array.isArray(data) ? refuseWith(takes, data, error) : refuseData(takes, data);
   }
   const { shape } = numbers;
-  if (shape.length === 0) throw dataRefusal(takes, data);
+  if (shape.length === 0) refuseData(takes, data, "shape-mismatch");
   if (!axes.includes(shape.length) || shape.includes(0)) {
-    throw dataRefusal(takes, verbatim(`shape ${printedShape(shape)}`));
+    refuseData(takes, verbatim(`shape ${printedShape(shape)}`), "shape-mismatch");
   }
   return numbers;
 }
@@ -82,7 +88,7 @@ export interface GivenTable {
 export function givenTable(data: unknown, takes: string): GivenTable | undefined {
   const held = typeof data === "object" && data !== null && "table" in data;
   const { table, name } = held ? (data as { table: unknown; name?: unknown }) : { table: data, name: undefined };
-  if (held && (table === undefined || table === null)) throw dataRefusal(takes, data);
+  if (held && (table === undefined || table === null)) refuseData(takes, data);
   const numbers = givenNumbers(table, [2], takes);
   return numbers && { table: numbers, name: typeof name === "string" ? name : undefined };
 }

@@ -2,6 +2,7 @@
 import { grid, type Tensor } from "../src/core.js";
 import { text, type Field, type Values } from "./figure.js";
 import { book } from "./format.js";
+import { refuseValue } from "./refusal.js";
 
 export interface Grid {
   height: number;
@@ -29,10 +30,8 @@ export function gridOf(values: Values, most: number): Grid | undefined {
   const [height = 0, width = 0] = words.map(Number);
   const whole = words.length === 2 && words.every((word) => /^[1-9]\d*$/.test(word));
   if (!whole || height * width > most) {
-    throw new RangeError(
-      `cells must be a height and a width of at most ${book(most)} cells, such as \u201c7 7\u201d, got ` +
-        `\u201c${String(values.cells)}\u201d.`,
-    );
+    const allowed = `a height and a width of at most ${book(most)} cells, such as \u201c7 7\u201d`;
+    refuseValue(whole ? "too-large" : "shape-mismatch", "cells", allowed, String(values.cells));
   }
   return { height, width, cells: height * width, positions: grid(height, width), code: `grid(${height}, ${width})` };
 }

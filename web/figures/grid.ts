@@ -25,8 +25,10 @@ import {
 } from "./figure.js";
 import { book, count } from "./format.js";
 import { givenTable, schemeAmong, type GivenTable } from "./given-data.js";
+import { magnitude } from "./magnitude.js";
 import { brokenLines, indexTicks, labelSize, legend, valueTicks } from "./marks.js";
 import { drawMatrix } from "./matrix.js";
+import { refuseValue } from "./refusal.js";
 import { chosenScheme, descriptorOf, schemeFields, type ChosenScheme } from "./scheme-fields.js";
 import type { Ink, Surface } from "./surface.js";
 import { tableFiles } from "./table-file.js";
@@ -156,7 +158,7 @@ export const grid: Figure = defineFigure<Model>({
     const shown = shownOf(values, data);
     const alike = similarity(shown.table, { metric, dtype: "float64" }).data as Float64Array;
     const width = shown.table.shape[1] ?? 0;
-    const extent = largest(shown.table.data as ArrayLike<number>) || 1;
+    const extent = magnitude(shown.table.data as ArrayLike<number>) || 1;
     const tokens = shown.table.shape[0] ?? 0;
     return {
       ...shown,
@@ -228,8 +230,8 @@ export const grid: Figure = defineFigure<Model>({
       return `Patches are counted row by row, so the next row begins where the last one ends: what lies above and below is as far as a whole row.${rotated}`;
     }
     return (
-      "The colour of a cell is how like the patch under the cursor is to the one there; the bars are its row, the curve " +
-      `its column.${rotated}`
+      "Each cell says how like the patch under the cursor is to the one there; the bars are its row, the curve its " +
+      `column.${rotated}`
     );
   },
 
@@ -406,10 +408,10 @@ function ofTable(values: Values, { table, name = "the given table" }: GivenTable
   const at = sides.findIndex((side) => side !== undefined);
   const found = sides[at];
   if (!found) {
-    throw new Error(
+    const sentence =
       `${name} has ${count(total, "row")}, which are no square grid of at most 32 by 32 patches, nor ` +
-        `${rows} by ${columns}; set rows and columns`,
-    );
+      `${rows} by ${columns}; set rows and columns`;
+    return refuseValue("shape-mismatch", "data", "a table with a row a patch of the grid", total, sentence);
   }
   return {
     chosen: undefined,
@@ -420,12 +422,6 @@ function ofTable(values: Values, { table, name = "the given table" }: GivenTable
     first: 0,
     positions: undefined,
   };
-}
-
-function largest(values: ArrayLike<number>): number {
-  let most = 0;
-  for (let i = 0; i < values.length; i++) most = Math.max(most, Math.abs(values[i] as number));
-  return most;
 }
 
 function patch(model: Model, row: number, column: number): number {
@@ -633,7 +629,7 @@ function drawSequence(surface: Surface, { model, column }: Drawn): void {
   const { narrow, width, height } = surface;
   const { tokens, first } = model;
   const last = first + model.rows * model.columns;
-  const most = Math.max(1, largest(model.positions?.data as Float64Array));
+  const most = Math.max(1, magnitude(model.positions?.data as Float64Array));
   const ticks = valueTicks(0, most, 4);
   const left = 12 + Math.max(28, ...ticks.map((value) => surface.textWidth(book(value), { size: labelSize })));
   const [right, top] = [narrow ? 8 : 88, 24];

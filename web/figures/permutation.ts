@@ -1,6 +1,6 @@
 // <posenc-permutation>: the same words in two orders. Without positions attention gives each word the same output,
 // wherever it stands; what is pooled from them is the same for both sentences, until a position or a mask tells places.
-import { permutationGap, similarity } from "../src/analysis/index.js";
+import { permutationGap, similarity, sortedAttention } from "../src/analysis/index.js";
 import {
   attention,
   embed,
@@ -29,9 +29,11 @@ import {
 } from "./figure.js";
 import { book, lowered } from "./format.js";
 import { anySlot, givenScheme } from "./given-data.js";
+import { magnitude } from "./magnitude.js";
 import { brokenLines, labelSize, legend } from "./marks.js";
+import { refuseValue } from "./refusal.js";
 import { schemeFields, schemeText } from "./scheme-fields.js";
-import { cutWords, isolated, seedOf, shortened, tokensOf, vectorsOf } from "./sentence.js";
+import { byHead, cutWords, isolated, seedOf, shortened, someTokensOf, tokensOf, vectorsOf } from "./sentence.js";
 import {
   causalOnly,
   descriptorNamed,
@@ -48,12 +50,15 @@ import {
 } from "./sized-schemes.js";
 import { estimateWidth, type Box, type Surface } from "./surface.js";
 
+/** float64 where sums are sorted. */
+type Numbers = Float32Array | Float64Array;
+
 interface Sentence {
   words: readonly string[];
   /** Of the head shown, [tokens, width]. */
-  outputs: Float32Array;
+  outputs: Numbers;
   /** The mean over the tokens, of the same head, [width]. */
-  mean: Float32Array;
+  mean: Numbers;
   /** [classes]. */
   logits: Float64Array;
 }
@@ -72,6 +77,8 @@ interface Model {
   permutation: readonly number[];
   /** The reverse: where a word of the first sentence has gone. */
   places: readonly number[];
+  /** Of both sentences, [2, tokens, width]. */
+  outputs: Numbers;
   sentences: readonly [Sentence, Sentence];
   /** Of each word of the first sentence, the distance of its two outputs. */
   apart: readonly number[];
@@ -103,7 +110,7 @@ export const permutation = defineFigure<Model>({
     order: "The same words in another order; from last to first where it is empty, as by default.",
     scheme: 'The name of any scheme of the catalogue but fourier, or "none", the default, for the words alone.',
     causal: "Tokens see only themselves and what came before; false by default, always true under CoPE.",
-    sum: 'How the gap is measured: "index", with sums in the order of the keys, or "sorted", in an order of their own.',
+    sum: 'How sums over the keys are taken: "index", in the order of the keys, or "sorted", in an order of their own.',
     head: "The head shown, from 1.",
     heads: "How many heads, 1 to 16; 8 by default.",
     headWidth: "The width of a head, 2 to 64; 16 by default.",
@@ -181,7 +188,7 @@ export const permutation = defineFigure<Model>({
     const { sentences, places, width, apart, gap, logitGap } = model;
     const [first, second] = sentences;
     const place = places[row] as number;
-    const value = (outputs: Float32Array, at: number): string =>
+    const value = (outputs: Numbers, at: number): string =>
       book(outputs[at * width + column] as number, { decimals: 4, signed: true });
     return [
       { label: "word", value: shortened(isolated(first.words[row] ?? "")) },
@@ -222,11 +229,7 @@ export const permutation = defineFigure<Model>({
   },
 
   array: ({ model }) => {
-    const [first, second] = model.sentences;
-    const data = new Float32Array(first.outputs.length * 2);
-    data.set(first.outputs);
-    data.set(second.outputs, first.outputs.length);
-    return { data, shape: [2, model.places.length, model.width] };
+    return { data: model.outputs.slice(), shape: [2, model.places.length, model.width] };
   },
 
   code: ({ values, model }) => codeOf(values, model),
@@ -258,7 +261,7 @@ function sameSentence({ descriptor, causal, permutation: order }: Model): string
 
 function roundingSentence({ gap }: Model): string {
   return gap === 0
-    ? "With sorted sums not one bit differs; the outputs drawn are summed in the order of the keys."
+    ? "With sorted sums not one bit differs."
     : `The gap of ${small(gap)} is rounding, for sums are taken in another order.`;
 }
 
@@ -285,15 +288,16 @@ function permutationTo(words: readonly string[], other: readonly string[], cut: 
   const extra = other.find((_, t) => order[t] === undefined);
   if (extra !== undefined || missing !== undefined) {
     const what = extra !== undefined ? `\u201c${extra}\u201d is too much` : `\u201c${missing}\u201d is missing`;
-    throw new Error(`order must have the words of the sentence, each as often: ${what}. ${cut}`.trimEnd());
+    const allowed = "the words of the sentence, each as often";
+    const sentence = `order must have ${allowed}: ${what}. ${cut}`.trimEnd();
+    refuseValue("out-of-range", "order", allowed, other.join(" "), sentence);
   }
   return order as number[];
 }
 
 function modelOf(values: Values, given: AnyScheme | undefined): Model {
-  const words = tokensOf(String(values.sentence), mostWords);
+  const words = someTokensOf(String(values.sentence), mostWords);
   const cut = cutWords(String(values.sentence), mostWords, mostCharacters, "the sentence");
-  if (words.length === 0) throw new Error("the sentence is empty; type a word or more");
   const asked = tokensOf(String(values.order ?? ""));
   const order = asked.length === 0 ? words.map((_, t) => words.length - 1 - t) : permutationTo(words, asked, cut);
   const places = order.map((_, t) => order.indexOf(t));
@@ -311,22 +315,27 @@ function modelOf(values: Values, given: AnyScheme | undefined): Model {
   const added = scheme?.slot === "embed" ? (scheme as EmbedScheme) : undefined;
 
   const seed = Number(values.seed);
-  const x = byHead(vectorsOf(words, heads * width, { purpose: 3, seed, std: wordDeviation }), heads, width);
-  const straight = outputsOf(x, added, options);
-  const permuted = outputsOf(moved(x, order), added, options);
+  const ordered = order.map((t) => words[t] as string);
+  const [x, permutedX] = [words, ordered].map((list) => {
+    const vectors = vectorsOf(list, heads * width, { purpose: 3, seed, std: wordDeviation });
+    return tensor(byHead(vectors, heads, width), [heads, tokens, width]);
+  }) as [Tensor, Tensor];
+  const attend: Attend = sorted ? sortedAttention : (...asked) => attention(...asked).out;
+  const straight = outputsOf(x, added, attend, options);
+  const permuted = outputsOf(permutedX, added, attend, options);
   const whole = { ...options, ...(added ? { embed: added } : {}) };
   const gap = permutationGap(x, order, { ...whole, sum: sorted ? "sorted" : "index" });
 
-  const means = [straight, permuted].map(meanOf) as [Tensor, Tensor];
+  const means = [straight, permuted].map((out) => meanOf(out, attend)) as [Tensor, Tensor];
   const logits = logitsOf(means, seed);
   const sentences = [straight, permuted].map((out, s) => ({
-    words: s === 0 ? words : order.map((t) => words[t] as string),
-    outputs: Float32Array.from(out.data.subarray(head * tokens * width, (head + 1) * tokens * width)),
-    mean: Float32Array.from(means[s]!.data.subarray(head * width, (head + 1) * width)),
+    words: s === 0 ? words : ordered,
+    outputs: out.data.slice(head * tokens * width, (head + 1) * tokens * width),
+    mean: means[s]!.data.slice(head * width, (head + 1) * width),
     logits: logits[s],
   })) as unknown as [Sentence, Sentence];
 
-  const both = new Float32Array(2 * tokens * width);
+  const both = new (sorted ? Float64Array : Float32Array)(2 * tokens * width);
   both.set(sentences[0].outputs);
   both.set(sentences[1].outputs, tokens * width);
   const distances = similarity(tensor(both, [2 * tokens, width]), { metric: "euclidean" });
@@ -334,10 +343,11 @@ function modelOf(values: Values, given: AnyScheme | undefined): Model {
   const logitGap = similarity(tensor(sentences.map((s) => [...s.logits]), undefined, "float64"), {
     metric: "euclidean",
   }).at(0, 1);
-  const extent = both.reduce((most, v) => (Math.abs(v) > most ? Math.abs(v) : most), 0) || 1;
+  const extent = magnitude(both) || 1;
   return {
     cut,
     ...{ descriptor, given, heads, width, head, causal, sorted, permutation: order, places, sentences, apart, gap },
+    outputs: both,
     logitGap,
     same: gap <= 1e-5 * extent,
     scale: { kind: "signed", extent },
@@ -354,56 +364,25 @@ function sizeFor(descriptor: Descriptor | undefined, heads: number, width: numbe
   return { heads: descriptor?.slot === "embed" ? 1 : heads, width, tokens };
 }
 
-// [tokens, heads x width] to [heads, tokens, width].
-function byHead(rows: Float32Array, heads: number, width: number): Tensor<"float32"> {
-  const tokens = rows.length / (heads * width);
-  const parts = new Float32Array(rows.length);
-  for (let t = 0; t < tokens; t++) {
-    for (let h = 0; h < heads; h++) {
-      const from = (t * heads + h) * width;
-      parts.set(rows.subarray(from, from + width), (h * tokens + t) * width);
-    }
-  }
-  return tensor(parts, [heads, tokens, width]) as Tensor<"float32">;
-}
+type Attend = (q: Tensor, k: Tensor, v: Tensor, options?: Omit<AttentionOptions, "dtype">) => Tensor;
 
-// Tokens in another order, in each head.
-function moved(x: Tensor, order: readonly number[]): Tensor {
-  const [heads = 0, tokens = 0, width = 0] = x.shape;
-  const rows = new Float32Array(x.size);
-  for (let h = 0; h < heads; h++) {
-    order.forEach((from, to) => {
-      const start = (h * tokens + from) * width;
-      rows.set(x.data.subarray(start, start + width), (h * tokens + to) * width);
-    });
-  }
-  return tensor(rows, x.shape);
-}
-
-function outputsOf(x: Tensor, added: EmbedScheme | undefined, options: AttentionOptions): Tensor {
+function outputsOf(x: Tensor, added: EmbedScheme | undefined, attend: Attend, options: AttentionOptions): Tensor {
   const input = added ? embed(x, added) : x;
-  return attention(input, input, input, options).out;
+  return attend(input, input, input, options);
 }
 
-// The mean over the tokens of all heads, [1, heads x width]: attention whose scores are all 0.
-function meanOf(out: Tensor): Tensor {
-  const [heads = 0, tokens = 0, width = 0] = out.shape;
-  const values = new Float32Array(out.size);
-  for (let h = 0; h < heads; h++) {
-    for (let t = 0; t < tokens; t++) {
-      const row = out.data.subarray((h * tokens + t) * width, (h * tokens + t + 1) * width);
-      values.set(row, (t * heads + h) * width);
-    }
-  }
-  const nothing = (rows: number): Tensor => tensor(new Float32Array(rows), [rows, 1]);
-  return attention(nothing(1), nothing(tokens), tensor(values, [tokens, heads * width])).out;
+// The mean over the tokens of all heads, [heads, 1, width]: attention whose scores are all 0.
+function meanOf(out: Tensor, attend: Attend): Tensor {
+  const [heads = 0, tokens = 0] = out.shape;
+  const nothing = (rows: number): Tensor => tensor(new Float32Array(heads * rows), [heads, rows, 1]);
+  return attend(nothing(1), nothing(tokens), out);
 }
 
 // Each mean's products with a seeded vector a class.
 function logitsOf(means: readonly Tensor[], seed: number): Float64Array[] {
   const width = means[0]!.size;
   const classes = randomNormal([classNames.length, width], { seed: seedOf("class", 4, seed), std: classDeviation });
-  const rows = new Float32Array((means.length + classNames.length) * width);
+  const rows = new Float64Array((means.length + classNames.length) * width);
   [...means, classes].forEach(({ data }, at) => rows.set(data, at * width));
   const products = similarity(tensor(rows, [means.length + classNames.length, width]));
   return means.map((_, s) => Float64Array.from(products.row(s).subarray(means.length)));
@@ -618,7 +597,7 @@ function codeOf(values: Values, model: Model): Code {
     return `attend(${x}${rest})`;
   };
   const own = [...(added ? ["embed"] : []), "permutationGap", "randomNormal", descriptor?.name];
-  const names = ["attention", ...own, "tensor"];
+  const names = [sorted ? "sortedAttention" : "attention", ...own, "tensor"];
   const seeds = sentences[0].words.map((word) => seedOf(word, 3, Number(values.seed)));
   const measured = [...options, ...(sorted ? ['sum: "sorted"'] : [])];
   return {
@@ -633,7 +612,9 @@ function codeOf(values: Values, model: Model): Code {
       "// [heads, tokens, width], in an order of the words",
       "const ordered = (order) => tensor(Array.from({ length: heads }, (_, h) =>",
       "  order.map((t) => [...words[t].row(h)])));",
-      "const attend = (x, options) => attention(x, x, x, options).out;",
+      sorted
+        ? "const attend = (x, options) => sortedAttention(x, x, x, options);"
+        : "const attend = (x, options) => attention(x, x, x, options).out;",
       "",
       `const permutation = [${order.join(", ")}];`,
       `const [x, px] = [ordered(words.map((_, t) => t)), ordered(permutation)];`,

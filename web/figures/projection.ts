@@ -14,6 +14,7 @@ import {
 } from "./figure.js";
 import { book, count, lowered } from "./format.js";
 import { brokenLines, inkOf, labelSize } from "./marks.js";
+import { refuseValue } from "./refusal.js";
 import { shortened } from "./sentence.js";
 import type { Box, Surface } from "./surface.js";
 import { tableFiles } from "./table-file.js";
@@ -92,14 +93,17 @@ export const projection: Figure = defineFigure<Model>({
     const rows = Math.max(...tables.map((table) => table.rows));
     const axes = [Number(values.horizontal) - 1, Number(values.vertical) - 1] as const;
     const numbers = Math.max(...tables.map((table) => table.rows * table.columns));
+    const many = data ? "data" : "positions";
     if (numbers > mostNumbers) {
-      throw new RangeError(`a table of more than ${book(mostNumbers)} numbers takes too long here, got ${book(numbers)}.`);
+      const sentence = `a table of more than ${book(mostNumbers)} numbers takes too long here, got ${book(numbers)}.`;
+      refuseValue("too-large", many, `at most ${mostNumbers} numbers`, numbers, sentence);
     }
     if (values.view !== "tsne") {
       return { sides: tables.map((table) => components(table, axes)), rows, axes, map: undefined };
     }
     if (rows > mostMapped) {
-      throw new RangeError(`a t-SNE map of more than ${mostMapped} positions takes too long here, got ${book(rows)}.`);
+      const sentence = `a t-SNE map of more than ${mostMapped} positions takes too long here, got ${book(rows)}.`;
+      refuseValue("too-large", many, `at most ${mostMapped} rows`, rows, sentence);
     }
     const { perplexity, iterations, mapSeed } = values;
     const map = { perplexity: Number(perplexity), iterations: Number(iterations), seed: Number(mapSeed) };
@@ -170,7 +174,7 @@ export const projection: Figure = defineFigure<Model>({
             ? `t-SNE map of ${side.phrase}, divergence ${book(side.divergence!, { decimals: 3 })} nats`
             : `Principal components ${model.axes[0] + 1} and ${model.axes[1] + 1} of ${side.phrase}, ` +
               `${shareText(side, model.axes)} of its variance`;
-        return `${what}: a path through ${count(side.rows, "position")}, coloured from the first to the last.`;
+        return `${what}: a path through ${count(side.rows, "position")}, from the first to the last.`;
       })
       .join(" "),
 

@@ -2,6 +2,7 @@
 import { drawPage, pageHeight, pageMargin } from "./page.js";
 import { RasterBackEnd } from "./raster.js";
 import { encodePicture } from "./raster-png.js";
+import { refuseValue } from "./refusal.js";
 import { figureNamed, figureState, pageTheme, type RenderOptions } from "./render.js";
 import { Surface } from "./surface.js";
 
@@ -16,7 +17,7 @@ const mostPixels = 1 << 26;
  * The figure with its title, read-out and caption as a PNG file: `renderPNG("embed", {positions: 96, dim: 64})`. Takes
  * the attributes of the element of that name; the same call gives the same bytes everywhere. Its own letters are Latin
  * and Greek: what is written in other scripts, and emoji, become boxes (renderSVG leaves letters to whoever shows it).
- * Throws a sentence where the figure cannot be drawn, and where an attribute or an option is not known.
+ * A PosencError where the figure cannot be drawn, and where an attribute or an option is not known.
  */
 export function renderPNG(
   figure: string,
@@ -25,16 +26,16 @@ export function renderPNG(
 ): Uint8Array {
   const theme = pageTheme(options, ["width", "theme", "data", "scale"]);
   const { width = 760, scale = 2, data } = options;
-  if (typeof scale !== "number" || !(scale >= 0.5 && scale <= 8)) throw new RangeError(`scale must be from 0.5 to 8, got ${String(scale)}.`);
+  if (typeof scale !== "number") refuseValue("not-a-number", "scale", "from 0.5 to 8", scale);
+  if (!(scale >= 0.5 && scale <= 8)) refuseValue("out-of-range", "scale", "from 0.5 to 8", scale);
   const known = figureNamed(figure);
   const state = figureState(figure, attributes, data);
   const measuring = new RasterBackEnd(theme, 1, 1, scale);
   const height = pageHeight(known, state, theme, width, measuring) + 2 * pageMargin;
   const whole = width + 2 * pageMargin;
   if (whole * height * scale * scale > mostPixels) {
-    throw new RangeError(
-      `The picture would have more than ${mostPixels} pixels: ${whole} by ${height} at scale ${scale}.`,
-    );
+    const sentence = `The picture would have more than ${mostPixels} pixels: ${whole} by ${height} at scale ${scale}.`;
+    refuseValue("too-large", "scale", `small enough for ${mostPixels} pixels`, scale, sentence);
   }
   const backEnd = new RasterBackEnd(theme, whole, height, scale);
   drawPage(new Surface(backEnd, theme, width, height - 2 * pageMargin, pageMargin, pageMargin), known, state);

@@ -19,6 +19,7 @@ import {
   type State,
 } from "./figure.js";
 import { book, count } from "./format.js";
+import { magnitude } from "./magnitude.js";
 import { indexTicks, inkOf, inkOn, labelSize } from "./marks.js";
 import { drawMatrix, matrixHeight } from "./matrix.js";
 import {
@@ -129,7 +130,7 @@ export const relate = defineFigure<Model>({
     const terms = (trace?.relate.data as Float32Array).slice(head * pairs, (head + 1) * pairs);
     const masked = trace?.masked.data as Uint8Array;
     for (let at = 0; at < pairs; at++) if (masked[head * pairs + at]) terms[at] = Number.NaN;
-    const extent = terms.reduce((most, term) => (Math.abs(term) > most ? Math.abs(term) : most), 0) || 1;
+    const extent = magnitude(terms) || 1;
     const mixed = (out.data as Float32Array).slice(head * tokens * valueWidth, (head + 1) * tokens * valueWidth);
     const added = mixed.some((value) => value !== 0) ? mixed : undefined;
     return {
@@ -472,7 +473,7 @@ function drawTerms(surface: Surface, state: Drawn, box: Box, scale: ColourScale)
 function drawAdded(surface: Surface, { model, row }: Drawn, box: Box): void {
   const added = model.added as Float32Array;
   const { width } = model;
-  const extent = added.reduce((most, value) => (Math.abs(value) > most ? Math.abs(value) : most), 0) || 1;
+  const extent = magnitude(added) || 1;
   heading(surface, box, [{ text: "mixed into its output" }], ", channel by channel");
   const own = Array.from({ length: width }, (_, c) => added[row * width + c] as number);
   const cell = drawBars(surface, box, own, { extent, colour: () => "grey", chosen: -1 });

@@ -1,9 +1,9 @@
 // Pictures of figures without a document: posenc/render.
-import { nearest, printed } from "../src/error.js";
+import { type ErrorCode, nearest, printed } from "../src/error.js";
 import { attributeName, completeValues, knownNames, stateOf, type State } from "./figure.js";
 import { figures } from "./index.js";
 import { pageSvg } from "./page.js";
-import { requireKnown, requireObject } from "./refusal.js";
+import { refuseValue, requireKnown, requireObject } from "./refusal.js";
 import { makeTheme, type Theme } from "./theme.js";
 
 export interface RenderOptions {
@@ -40,14 +40,16 @@ function withText(field: string, value: unknown): unknown {
     if (typeof value === "object") String(value);
     return value;
   } catch {
-    throw new TypeError(`${attributeName(field)} must be a text, a number, true or false, got ${printed(value)}.`);
+    return refuseValue("unknown-choice", attributeName(field), "a text, a number, true or false", value);
   }
 }
 
 /** The figure of an element's name, with or without "posenc-"; throws where there is none. */
 export function figureNamed(name: string): (typeof figures)[number] {
   const names = figures.map((f) => f.name).join(", ");
-  if (typeof name !== "string") throw new TypeError(`A figure is named by one of ${names}; got ${printed(name)}.`);
+  const refuse = (sentence: string): never =>
+    refuseValue("unknown-choice", "figure", `one of ${names}`, name, sentence);
+  if (typeof name !== "string") return refuse(`A figure is named by one of ${names}; got ${printed(name)}.`);
   const wish = name.replace(/^posenc-/, "");
   const figure = figures.find((f) => f.name === wish);
   if (figure) return figure;
@@ -56,7 +58,7 @@ export function figureNamed(name: string): (typeof figures)[number] {
     figures.map((f) => f.name),
   );
   const hint = guess === undefined ? "" : ` Did you mean \u201c${guess}\u201d?`;
-  throw new RangeError(`There is no figure \u201c${name}\u201d; there are ${names}.${hint}`);
+  return refuse(`There is no figure \u201c${name}\u201d; there are ${names}.${hint}`);
 }
 
 /** The theme that options ask for; throws where they ask for what is not there. `known` names all options. */
@@ -64,17 +66,18 @@ export function pageTheme(options: RenderOptions, known: readonly string[] = ["w
   requireObject("The options of a picture", options);
   requireKnown("The option", Object.keys(options), known);
   const { width = 760, theme = "light" } = options;
+  const refuse = (code: ErrorCode, name: string, allowed: string, given: unknown): never =>
+    refuseValue(code, name, allowed, given, `${name} must be ${allowed}, got ${printed(given)}.`);
   if (typeof width !== "number" || !(width >= 200 && width <= 4000))
-    throw new RangeError(`width must be from 200 to 4000, got ${printed(width)}.`);
-  if (theme !== "light" && theme !== "dark")
-    throw new RangeError(`theme must be light or dark, got ${printed(theme)}.`);
+    refuse(typeof width === "number" ? "out-of-range" : "not-a-number", "width", "from 200 to 4000", width);
+  if (theme !== "light" && theme !== "dark") refuse("unknown-choice", "theme", "light or dark", theme);
   return makeTheme(theme === "dark");
 }
 
 /**
  * The figure with its title, read-out and caption as SVG markup: `renderSVG("embed", {positions: 96, dim: 64})`.
- * Takes the attributes of the element of that name. Throws a sentence where the figure cannot be drawn, and where an
- * attribute or an option is not known.
+ * Takes the attributes of the element of that name. A PosencError, whose message is a sentence, where the figure cannot
+ * be drawn, and where an attribute or an option is not known.
  */
 export function renderSVG(
   figure: string,

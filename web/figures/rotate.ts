@@ -22,10 +22,12 @@ import {
   type Values,
 } from "./figure.js";
 import { book, count } from "./format.js";
+import { magnitude } from "./magnitude.js";
 import { brokenLines, indexTicks, labelSize, legend, spread, valueTicks } from "./marks.js";
 import { drawMatrix, matrixHeight } from "./matrix.js";
+import { refuseValue } from "./refusal.js";
 import { chosenScheme, descriptorOf, schemeChooser, schemeFields, type ChosenScheme } from "./scheme-fields.js";
-import type { Box, Ink, Surface } from "./surface.js";
+import type { Box, Surface } from "./surface.js";
 
 type Layout = "interleaved" | "half";
 
@@ -141,22 +143,23 @@ export const rotate = defineFigure<Model>({
     const { scheme, title } = chosen;
     const positions = Number(values.positions);
     if (values.view === "layouts" && !hasLayouts(chosen.name)) {
-      throw new RangeError(
-        `${title} takes no list of frequencies, so its layouts cannot be mixed up here; choose another view or scheme.`,
-      );
+      const why = `${title} takes no list of frequencies, so its layouts cannot be mixed up here`;
+      const sentence = `${why}; choose another view or scheme.`;
+      refuseValue("unsupported", "view", "pairs or scores", values.view, sentence);
     }
     const dim = Number((scheme as unknown as { dim?: unknown }).dim ?? values.dim ?? 8);
-    if (dim > mostWidth) throw new RangeError(`dim must be at most ${mostWidth} here, got ${dim}.`);
+    if (dim > mostWidth) refuseValue("too-large", "dim", `at most ${mostWidth} here`, dim);
     const seeded = randomNormal([2, dim], { seed: Number(values.tokenSeed ?? 0) });
-    const q = vectorOf("query", values.q, dim) ?? seeded.row(0);
-    const k = vectorOf("key", values.k, dim) ?? seeded.row(1);
+    const q = vectorOf("q", "query", values.q, dim) ?? seeded.row(0);
+    const k = vectorOf("k", "key", values.k, dim) ?? seeded.row(1);
     const [manyQ, manyK] = [everywhere(q, positions), everywhere(k, positions)];
     const queries = rotateBy(manyQ, scheme, { side: "query" }).data as Float32Array;
     const keys = rotateBy(manyK, scheme, { side: "key" }).data as Float32Array;
     const scores = scoresOf(manyQ, manyK, scheme);
     const pairs = pairsOf(scheme, dim);
     if (pairs.length === 0) {
-      throw new Error(`${title} turns no pairs, so there is nothing to draw.`);
+      const sentence = `${title} turns no pairs, so there is nothing to draw.`;
+      refuseValue("unsupported", data === undefined ? "scheme" : "data", "one that turns pairs", title, sentence);
     }
     const lengthOf = (of: Float32Array): number[] =>
       pairs.map(([a, b]) => Math.hypot(of[a] as number, of[b] as number));
@@ -325,14 +328,16 @@ function layoutOf(scheme: RotateScheme): Layout | undefined {
   return layout === "interleaved" || layout === "half" ? layout : undefined;
 }
 
-function vectorOf(what: string, given: unknown, dim: number): Float32Array | undefined {
+function vectorOf(name: string, what: string, given: unknown, dim: number): Float32Array | undefined {
   const words = String(given ?? "")
     .split(/[\s,;[\]]+/)
     .filter((word) => word !== "");
   if (words.length === 0) return undefined;
   const values = words.map(Number);
   if (values.length !== dim || !values.every(Number.isFinite)) {
-    throw new RangeError(`The ${what} must be ${dim} numbers, one a dimension, got \u201c${words.join(" ")}\u201d.`);
+    const code = values.every(Number.isFinite) ? "shape-mismatch" : "not-a-number";
+    const [allowed, shown] = [`${dim} numbers, one a dimension`, words.join(" ")];
+    refuseValue(code, name, allowed, shown, `The ${what} must be ${allowed}, got \u201c${shown}\u201d.`);
   }
   return Float32Array.from(values);
 }
@@ -391,12 +396,6 @@ function partsOf(
     return tensor(heads, [pairs.length, positions, dim]);
   };
   return scoresOf(alone(q), alone(k), scheme);
-}
-
-function magnitude(values: ArrayLike<number>): number {
-  let most = 0;
-  for (let i = 0; i < values.length; i++) most = Math.max(most, Math.abs(values[i] as number));
-  return most;
 }
 
 // The largest distance between two scores of one diagonal.
@@ -637,7 +636,7 @@ function dialWords(
 }
 
 function drawHandsLegend(surface: Surface, m: number, n: number): void {
-  const words: [string, Ink, number][] = [
+  const words: [string, "accent" | "cool" | "grey", number][] = [
     [`query at ${m}`, "accent", 2],
     [`key at ${n}`, "cool", 2],
     [surface.narrow ? "unturned" : "thin: before they are turned", "grey", 1],
@@ -646,6 +645,7 @@ function drawHandsLegend(surface: Surface, m: number, n: number): void {
   let x = 0;
   for (const [label, ink, width] of words) {
     surface.path([x, 9, x + line, 9], { stroke: ink, width });
+    if (ink !== "grey") drawTip(surface, x + line - 3, 9, 3, ink);
     surface.text(x + line + 6, 9, label, { ink, size: labelSize });
     x += line + 6 + surface.textWidth(label, { size: labelSize }) + gap;
   }
@@ -656,6 +656,11 @@ interface Hand {
   at: number;
   before: Float32Array;
   ink: "accent" | "cool";
+}
+
+// The key's is a ring, so that query and key differ without their colours too.
+function drawTip(surface: Surface, x: number, y: number, radius: number, ink: Hand["ink"]): void {
+  surface.disc(x, y, radius, ink === "cool" ? { fill: "paper", stroke: ink, width: 2 } : { fill: ink });
 }
 
 // The hand before (thin) and after, with the places of the positions before it, fading.
@@ -680,7 +685,7 @@ function drawHand(
   }
   const [hx, hy] = tip(hand.rotated, hand.at * dim);
   surface.path([x, y, hx, hy], { stroke: hand.ink, width: 2 });
-  surface.disc(hx, hy, radius > 40 ? 3.6 : 2.6, { fill: hand.ink });
+  drawTip(surface, hx, hy, radius > 40 ? 3.6 : 2.6, hand.ink);
 }
 
 // ---------------------------------------------------------------- scores

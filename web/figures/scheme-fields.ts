@@ -5,6 +5,7 @@ import { sentenceOf } from "../src/sentences.js";
 import { choice, flag, range, type ChoiceField, type Field, type RangeField, type Values } from "./figure.js";
 import { book } from "./format.js";
 import { givenScheme } from "./given-data.js";
+import { refuseValue } from "./refusal.js";
 
 type Descriptor = (typeof outlines)[number];
 type Slot = Descriptor["slot"];
@@ -20,7 +21,8 @@ export function descriptorOf(slot: Slot, name: string): Descriptor {
   const names = schemesOf(slot)
     .map((scheme) => scheme.name)
     .join(", ");
-  throw new RangeError(`There is no ${slot} scheme “${name}”; there are ${names}.`);
+  const sentence = `There is no ${slot} scheme \u201c${name}\u201d; there are ${names}.`;
+  return refuseValue("unknown-choice", "scheme", `one of ${names}`, name, sentence);
 }
 
 /** A chooser of the slot's schemes that a figure can draw, shown where there is more than one. */

@@ -5,6 +5,7 @@
 import { randomNormal } from "../src/core.js";
 import { charactersOf } from "./cut-word.js";
 import { book, count } from "./format.js";
+import { refuseValue } from "./refusal.js";
 
 /** The most tokens that figures take of a sentence, unless they say more. */
 export const mostTokens = 256;
@@ -28,6 +29,13 @@ const tokenPattern = new RegExp(
 /** The tokens of a sentence: words and signs, as they are written; the first `most` of them. */
 export function tokensOf(sentence: string, most = mostTokens): string[] {
   return (sentence.normalize("NFC").match(tokenPattern) ?? []).slice(0, most);
+}
+
+/** As {@link tokensOf}; a PosencError where there is none. */
+export function someTokensOf(sentence: string, most = mostTokens): string[] {
+  const words = tokensOf(sentence, most);
+  const empty = "the sentence is empty; type a word or more";
+  return words.length > 0 ? words : refuseValue("out-of-range", "sentence", "a word or more", sentence, empty);
 }
 
 /**
@@ -77,6 +85,19 @@ export function vectorsOf(words: readonly string[], width: number, options: Vect
     rows.set(row, t * width);
   });
   return rows;
+}
+
+/** [tokens, heads x width] to [heads, tokens, width]. */
+export function byHead(rows: Float32Array, heads: number, width: number): Float32Array {
+  const tokens = rows.length / (heads * width);
+  const parts = new Float32Array(rows.length);
+  for (let t = 0; t < tokens; t++) {
+    for (let h = 0; h < heads; h++) {
+      const from = (t * heads + h) * width;
+      parts.set(rows.subarray(from, from + width), (h * tokens + t) * width);
+    }
+  }
+  return parts;
 }
 
 const numbers = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"];

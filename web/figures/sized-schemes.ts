@@ -14,6 +14,7 @@ import {
 } from "../src/core.js";
 import type { Values } from "./figure.js";
 import { book } from "./format.js";
+import { refuseValue } from "./refusal.js";
 import { literal, schemeOptions } from "./scheme-fields.js";
 import { seedOf } from "./sentence.js";
 
@@ -82,10 +83,10 @@ export function optionsFor(
     const known = options[param.name] ?? (param.defaultParam === undefined ? 0 : Infinity);
     if (!lengths.includes(param.name) || Number(known) >= size.tokens) continue;
     if (typeof param.max === "number" && size.tokens > param.max) {
-      throw new RangeError(
+      const sentence =
         `${descriptor.title} reaches ${book(param.max)} tokens, and there are ${book(size.tokens)}; ` +
-          "choose a shorter text or another scheme.",
-      );
+        "choose a shorter text or another scheme.";
+      refuseValue("too-large", "sentence", `at most ${param.max} tokens`, size.tokens, sentence);
     }
     options[param.name] = size.tokens;
   }

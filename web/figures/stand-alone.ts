@@ -2,6 +2,7 @@
 import { Tensor } from "../src/core.js";
 import { isScheme } from "../src/scheme.js";
 import { attributeName, type Value } from "./figure.js";
+import { refuseValue } from "./refusal.js";
 import { escape } from "./svg.js";
 import { base64 } from "./png.js";
 import { toNpyBytes } from "./take-away.js";
@@ -54,14 +55,14 @@ function program(data: unknown): string {
   // What is no scheme yet, such as its JSON, is written as it is.
   if (isScheme(data)) return `posenc.fromJSON(${JSON.stringify(data)})`;
   if (data instanceof Tensor) {
-    if (data.dtype === "bool") throw new TypeError("a table of booleans cannot be written into a page");
+    if (data.dtype === "bool") refuseData(data, "a table of booleans cannot be written into a page");
     const bytes = base64(toNpyBytes(data as Tensor<"float32">));
     return `posenc.readNpy(Uint8Array.from(atob("${bytes}"),(c)=>c.charCodeAt(0)))`;
   }
   if (Array.isArray(data)) return `[${data.map(program).join()}]`;
   if (typeof data === "object" && data !== null) {
     if (Object.getPrototypeOf(data) !== Object.prototype) {
-      throw new TypeError("the figure's data cannot be written into a page");
+      refuseData(data, "the figure's data cannot be written into a page");
     }
     // Computed, so that no key is taken for a prototype.
     return `{${Object.entries(data).map(([key, value]) => `[${JSON.stringify(key)}]:${program(value)}`)}}`;
@@ -69,6 +70,9 @@ function program(data: unknown): string {
   if (typeof data === "number" && !Number.isFinite(data)) return String(data);
   if (data === undefined) return "undefined";
   const text = JSON.stringify(data) as string | undefined;
-  if (text === undefined) throw new TypeError("the figure's data cannot be written into a page");
-  return text;
+  return text ?? refuseData(data, "the figure's data cannot be written into a page");
+}
+
+function refuseData(data: unknown, sentence: string): never {
+  return refuseValue("unsupported", "data", "numbers, texts or schemes", data, sentence);
 }

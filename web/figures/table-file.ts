@@ -1,9 +1,11 @@
 // A table of numbers from a file of the reader's: .npy, or .safetensors with a table of positions in it. What reads
 // them is loaded with the first file.
 import { tensor, type Tensor } from "../src/core.js";
+import type { ErrorCode } from "../src/error.js";
 import { attachFiles } from "./file-control.js";
 import { completeValues, type Figure, type Files, type Values } from "./figure.js";
 import { book } from "./format.js";
+import { refuseValue } from "./refusal.js";
 
 /** What a figure gets as its data from a table's file. */
 export interface FileTable {
@@ -42,14 +44,15 @@ export async function readTable(file: File): Promise<FileTable> {
     const table = await readNpy(file);
     return { table: asTable(table, "the array"), name: file.name };
   }
-  if (!/\.safetensors$/i.test(file.name)) throw new Error("a table is read from .npy and .safetensors files");
+  if (!/\.safetensors$/i.test(file.name)) refuseFile(file.name, "a table is read from .npy and .safetensors files");
   const { tensors } = await safetensorsHeader(file);
   const tables = Object.entries(tensors).filter(([, { shape }]) => isTable(shape));
   const named = tables.filter(([name]) => positional.test(name));
   const [only] = named.length > 0 ? named : tables.length === 1 ? tables : [];
   if (!only) {
     const names = tables.slice(0, 6).map(([name]) => name);
-    throw new Error(
+    return refuseFile(
+      file.name,
       tables.length === 0
         ? "there is no table of positions by dimensions in it"
         : `none of its ${book(tables.length)} tables is named as one of positions (${names.join(", ")}` +
@@ -59,6 +62,10 @@ export async function readTable(file: File): Promise<FileTable> {
   const [name] = only;
   const read = await readSafetensors(file, { names: [name] });
   return { table: asTable(read[name] as Tensor, name), name: `${file.name}, ${name}` };
+}
+
+function refuseFile(given: unknown, sentence: string, code: ErrorCode = "invalid-file"): never {
+  return refuseValue(code, "file", `a table of at most ${mostNumbers} numbers`, given, sentence);
 }
 
 // Leading axes of one entry are batches: ViT keeps [1, T, d].
@@ -72,8 +79,9 @@ function isTable(shape: readonly number[]): boolean {
 
 function asTable(read: Tensor, what: string): Tensor {
   if (!isTable(read.shape)) {
-    throw new Error(`${what} must be a table of positions by dimensions, got [${read.shape.join(", ")}]`);
+    const shape = `[${read.shape.join(", ")}]`;
+    refuseFile(shape, `${what} must be a table of positions by dimensions, got ${shape}`);
   }
-  if (read.size > mostNumbers) throw new Error(`${what} has more than ${book(mostNumbers)} numbers`);
+  if (read.size > mostNumbers) refuseFile(read.size, `${what} has more than ${book(mostNumbers)} numbers`, "too-large");
   return tensor(read.data, tableShape(read.shape), read.dtype === "float64" ? "float64" : "float32");
 }

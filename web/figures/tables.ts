@@ -1,10 +1,10 @@
 // Tables of positions, to be looked at as a whole: of the chosen scheme, of a second one beside it, or numbers of the
 // reader's own.
-import { encode, fromJSON, type EmbedScheme, type Tensor } from "../src/core.js";
+import { encode, fromJSON, PosencError, type EmbedScheme, type Tensor } from "../src/core.js";
 import { choice, range, type Field, type Values } from "./figure.js";
 import { lowered } from "./format.js";
 import { givenTable, schemeAmong, type GivenTable } from "./given-data.js";
-import { sentenceOf } from "./refusal.js";
+import { refuseValue, sentenceOf } from "./refusal.js";
 import {
   chosenScheme,
   descriptorOf,
@@ -75,7 +75,9 @@ export function tablesOf(values: Values, data: unknown): PositionTable[] {
     return [first, tableOf({ scheme: second, title, name: other, code, given: false }, rows)];
   } catch (error) {
     // The reader has chosen another scheme, and would not know whose refusal it is.
-    throw new RangeError(`compare cannot be ${other} here: ${sentenceOf(error)}`, { cause: error });
+    const code = error instanceof PosencError ? error.code : "unsupported";
+    const sentence = `compare cannot be ${other} here: ${sentenceOf(error)}`;
+    return refuseValue(code, "compare", "a scheme of these sizes", other, sentence, { cause: error });
   }
 }
 

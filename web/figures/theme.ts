@@ -152,15 +152,13 @@ export function themeOf(element: Element, wish: string | null): Theme {
     }
   }
   if (forced) {
-    Object.assign(changes, {
-      paper: toHex(hexless("Canvas")),
-      ink: toHex(hexless("CanvasText")),
-      grey: toHex(hexless("CanvasText")),
-      faint: toHex(hexless("GrayText")),
-      accent: toHex(hexless("Highlight")),
-      cool: toHex(hexless("LinkText")),
-      blank: toHex(hexless("Canvas")),
-    });
+    const [paper, ink] = [hexless("Canvas"), hexless("CanvasText")];
+    changes.paper = changes.blank = toHex(paper);
+    changes.ink = changes.grey = toHex(ink);
+    // Hairlines in the system's grey, which may be a bright green, would outshine what is drawn over them.
+    changes.faint = toHex(paper.map((value, k) => (value + (ink[k] as number)) / 2) as unknown as Rgb);
+    changes.accent = toHex(hexless("Highlight"));
+    changes.cool = toHex(hexless("LinkText"));
   }
   return makeTheme(isDark, changes, style.getPropertyValue("--posenc-font").trim() || sansFont);
 }

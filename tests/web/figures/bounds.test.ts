@@ -1,5 +1,7 @@
 // A value beyond its bounds is refused in a sentence that names the attribute and the bounds there are, and a value
 // within them is drawn.
+import { readFileSync, readdirSync } from "node:fs";
+import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { ready } from "../../../web/src/index.js";
 import { nearest } from "../../../web/src/error.js";
@@ -7,6 +9,7 @@ import { allFields, checkValue, completeValues, range } from "../../../web/figur
 import { figures } from "../../../web/figures/index.js";
 import { requireKnown, sentenceOf } from "../../../web/figures/refusal.js";
 import { figureState } from "../../../web/figures/render.js";
+import { refusedBy } from "./drawn.js";
 
 beforeAll(() => ready());
 
@@ -50,6 +53,87 @@ describe("a number", () => {
         for (const end of [least, most]) if (end !== undefined) expect(sentence).toContain(` ${end}`);
       }
     }
+  });
+});
+
+// Where a sentence of the figure says more than which value was expected.
+const far = Array.from({ length: 513 }, (_, t) => `w${t}`).join(" ");
+const kRefused: readonly [figure: string, attributes: Record<string, unknown>, what: string, data?: unknown][] = [
+  ["addition", { sentence: " " }, 'out-of-range sentence " "'],
+  ["attention", { sentence: "" }, 'out-of-range sentence ""'],
+  ["permutation", { sentence: "" }, 'out-of-range sentence ""'],
+  ["permutation", { order: "man bites cat" }, 'out-of-range order "man bites cat"'],
+  ["attention", { sentence: far, scheme: "swin" }, "too-large sentence 513"],
+  ["attention", { sentence: "a ".repeat(2048), heads: 32 }, `too-large sentence ${32 * 2048 ** 2}`],
+  ["attention", { context: "men run", scheme: "cope" }, 'unsupported context "men run"'],
+  ["rotate", { view: "layouts", scheme: "xpos" }, 'unsupported view "layouts"'],
+  ["rotate", { q: "1 2 3" }, 'shape-mismatch q "1 2 3"'],
+  ["rotate", { k: "1 2 3 4 5 6 7 x" }, 'not-a-number k "1 2 3 4 5 6 7 x"'],
+  ["compare", { schemes: "rope roope" }, 'unknown-choice schemes "roope"'],
+  ["compare", {}, "out-of-range data an array of length 0", []],
+  ["embed", { waves: "0 99", view: "waves" }, 'out-of-range waves "99"'],
+  ["embed", { waves: "0 x" }, 'not-integer waves "x"'],
+  ["embed", { waves: "0 1 2 3 4 5 6 7 8 9 10 11 12" }, "too-large waves 13"],
+  ["embed", { positions: 8192, dim: 4096 }, "too-large positions 8192"],
+  ["embed", { start: two53 }, `out-of-range start ${two53}`],
+  ["embed", { scheme: "sinusoidal2d", cells: "7" }, 'shape-mismatch cells "7"'],
+  ["embed", { scheme: "sinusoidal2d", cells: "9999 9999" }, 'too-large cells "9999 9999"'],
+  ["similarity", { compare: "sinusoidal2d", dim: 6 }, 'out-of-range compare "sinusoidal2d"'],
+  ["similarity", {}, 'not-a-number data "rows"', "rows"],
+  ["similarity", {}, "shape-mismatch data shape [2]", [1, 2]],
+  ["bias", {}, "wrong-slot data the rotate scheme rope", { slot: "rotate", name: "rope", dim: 4 }],
+  ["bias", {}, "out-of-range data an object", { slot: "bias", name: "alibi", heads: 0 }],
+  ["projection", { view: "tsne", positions: 513 }, "too-large positions 513"],
+  ["expansion", { view: "terms", positions: 256, dim: 64 }, "too-large positions 256"],
+  ["grid", {}, "shape-mismatch data 7", [1, 2, 3, 4, 5, 6, 7].map((n) => [n, 1])],
+  ["config", { config: " " }, 'invalid-file config " "'],
+  ["config", { config: "{" }, 'invalid-file config "{"'],
+  ["config", { config: "[1]" }, 'invalid-file config "[1]"'],
+  ["config", {}, "not-a-number data 3", 3],
+];
+
+describe("what a figure refuses", () => {
+  it.each(figures.map((figure) => [figure.name, figure] as const))("of posenc-%s is a PosencError", (name, figure) => {
+    const tabs = figure.tabs?.({}, undefined);
+    const views = tabs ? tabs.choices.map(({ value }) => ({ [tabs.name]: value })) : [{}];
+    for (const view of views as Record<string, string>[]) {
+      const cells = figure.cells?.(figureState(name, view));
+      for (const field of allFields(figure, completeValues(figure, (key) => view[key]))) {
+        if (field.kind === "text") continue;
+        const kind = field.kind === "range" ? "not-a-number" : "unknown-choice";
+        const bad: [string | number, string][] = [["no such thing", kind]];
+        if (field.kind === "range") {
+          // The cursor is brought to a cell.
+          const isCursor = field.name === cells?.row?.name || field.name === cells?.column?.name;
+          if (field.integer && !isCursor) bad.push([(field.least ?? field.min) + 0.5, "not-integer"]);
+          const most = field.most ?? field.max;
+          if (!field.clamp && field.most !== null) bad.push([2 * Math.abs(most) + 2, "out-of-range"]);
+        }
+        for (const [given, code] of bad) {
+          const error = refusedBy(() => figureState(name, { ...view, [field.name]: given }));
+          const shown = typeof given === "string" ? `"${given}"` : String(given);
+          expect(error, field.name).toMatchObject({ name: "PosencError", code, argument: field.name, given: shown });
+          expect(error.message).toContain(`${field.name} must be ${error.allowed}, got `);
+        }
+      }
+    }
+  });
+
+  const cases = kRefused.map(([name, attributes, what, data]) => [name, what, attributes, data] as const);
+  it.each(cases)("of posenc-%s is a PosencError: %s", (name, what, attributes, data) => {
+    const { code, argument, given, allowed, message } = refusedBy(() => figureState(name, attributes, data));
+    expect(`${code} ${argument} ${given}`).toBe(what);
+    expect([allowed, message]).not.toContain("");
+  });
+
+  it("is thrown in one way: other errors are of what is broken, not of what is given", () => {
+    const folder = join(import.meta.dirname, "../../../web/figures");
+    const sources = readdirSync(folder).map((file) => readFileSync(join(folder, file), "utf8"));
+    const made = /new (?:Range|Type)?Error\(\s*(.*)/g;
+    const thrown = sources.flatMap((text) => [...text.matchAll(made)].map((at) => at[1]));
+    const broken = [/faultText/, /own file could not be loaded/, /has a property/, /gives no drawing context/];
+    expect(thrown.filter((words) => !broken.some((known) => known.test(words!)))).toEqual([]);
+    expect(thrown).toHaveLength(broken.length);
   });
 });
 

@@ -44,6 +44,17 @@ export function overlaps(back: RecordingBackEnd): string[] {
   );
 }
 
+/** What `work` refuses: the PosencError that it throws. */
+export function refusedBy(work: () => unknown): posenc.PosencError {
+  try {
+    work();
+  } catch (error) {
+    if (error instanceof posenc.PosencError) return error;
+    throw error;
+  }
+  throw new Error("nothing was refused");
+}
+
 /** Runs the JavaScript that a figure offers and gives the value it names. */
 export function runCode(program: string, name: string): posenc.Tensor {
   const body = program.replace(/import \{ (.*) \} from "posenc";/, "const { $1 } = posenc;");

@@ -9,6 +9,7 @@ import { figureState, renderSVG } from "../../../web/figures/render.js";
 import { Surface } from "../../../web/figures/surface.js";
 import { toCsv, toJson, toNpyBytes } from "../../../web/figures/take-away.js";
 import { makeTheme } from "../../../web/figures/theme.js";
+import { refusedBy } from "./drawn.js";
 
 beforeAll(() => ready());
 
@@ -160,19 +161,22 @@ describe("words and take-aways", () => {
   });
 
   it.each([
-    ["nothing at all", [], TypeError, "A figure is named by one of embed, "],
-    ["no attributes", ["embed", null], TypeError, "The attributes of a figure must be an object, got null."],
-    ["a list", ["embed", []], TypeError, "must be an object, got an array of length 0."],
-    ["text", ["embed", "dim=8"], TypeError, 'must be an object, got "dim=8".'],
-    ["no options", ["embed", {}, null], TypeError, "The options of a picture must be an object, got null."],
-    ["an odd option", ["embed", {}, { widht: 9 }], RangeError, "not known; did you mean \u201cwidth\u201d?"],
-    ["an option of renderPNG", ["embed", {}, { scale: 2 }], RangeError, "there are width, theme, data."],
-    ["another theme", ["embed", {}, { theme: "sepia" }], RangeError, "theme must be light or dark, got"],
-    ["a width in words", ["embed", {}, { width: "400" }], RangeError, 'width must be from 200 to 4000, got "400".'],
-  ] as const)("refuses %s in a sentence", (_, given, type, sentence) => {
-    const render = (): string => (renderSVG as (...all: readonly unknown[]) => string)(...given);
-    expect(render).toThrow(type as typeof Error);
-    expect(render).toThrow(sentence);
+    ["nothing at all", [], "unknown-choice figure", "A figure is named by one of embed, "],
+    ["another name", ["embd"], "unknown-choice figure", "There is no figure \u201cembd\u201d; there are embed, "],
+    ["no attributes", ["embed", null], "not-a-number The attributes of a figure", "must be an object, got null."],
+    ["a list", ["embed", []], "not-a-number The attributes of a figure", "an object, got an array of length 0."],
+    ["text", ["embed", "dim=8"], "not-a-number The attributes of a figure", 'must be an object, got "dim=8".'],
+    ["no options", ["embed", {}, null], "not-a-number The options of a picture", "must be an object, got null."],
+    ["an odd option", ["embed", {}, { widht: 9 }], "unknown-option widht", "known; did you mean \u201cwidth\u201d?"],
+    ["an option of renderPNG", ["embed", {}, { scale: 2 }], "unknown-option scale", "there are width, theme, data."],
+    ["another theme", ["embed", {}, { theme: "sepia" }], "unknown-choice theme", 'light or dark, got "sepia".'],
+    ["a width in words", ["embed", {}, { width: "400" }], "not-a-number width", 'from 200 to 4000, got "400".'],
+    ["a wide picture", ["embed", {}, { width: 4001 }], "out-of-range width", "must be from 200 to 4000, got 4001."],
+  ] as const)("refuses %s in a sentence", (_, given, what, sentence) => {
+    const error = refusedBy(() => (renderSVG as (...all: readonly unknown[]) => string)(...given));
+    expect(`${error.code} ${error.argument}`).toBe(what);
+    expect(error.message).toContain(sentence);
+    expect(error).toBeInstanceOf(error.code === "out-of-range" ? RangeError : TypeError);
   });
 });
 

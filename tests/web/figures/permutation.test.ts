@@ -80,8 +80,20 @@ describe("the outputs", () => {
     expect(gapOf({ sentence, sum: "sorted" })).toBe("0");
     expect(gapOf({ sentence })).toMatch(/\u00d710\u207b[\u2076-\u2078]$/);
     expect(gapOf({ sentence, sum: "sorted", causal: true })).toMatch(/^[01]\.\d{4}$/);
-    const told = permutation.caption(figureState("permutation", { sentence, sum: "sorted" }));
-    expect(told).toContain("not one bit differs");
+    const state = figureState("permutation", { sentence, sum: "sorted", headWidth: 8, heads: 4, head: 2 });
+    expect(permutation.caption(state)).toContain("not one bit differs");
+    // What is drawn and read out are those sums: of the reversed words the rows from last to first, and one mean.
+    const { data, shape } = permutation.array!(state);
+    const [there, here] = [1, 0].map((s) => [...data.subarray((s * data.length) / 2, ((s + 1) * data.length) / 2)]);
+    const rows = (of: readonly number[]): Rows => Array.from({ length: 9 }, (_, t) => of.slice(8 * t, 8 * t + 8));
+    expect([shape, rows(there!)]).toEqual([[2, 9, 8], rows(here!).reverse()]);
+    attend(words(sentence, 1, 8, 4)).flat().forEach((value, at) => expect(here![at]).toBeCloseTo(value, 6));
+    for (let token = 0; token < 9; token++) {
+      const read = readings({ sentence, sum: "sorted", token });
+      expect([read["its outputs are apart by"], read["logits are apart by"]], `${token}`).toEqual(["0", "0"]);
+    }
+    const apart = textsOf(record(permutation, state)).filter(({ words: w, how }) => w === "0" && how.includes("end"));
+    expect(apart).toHaveLength(9);
   });
 });
 
