@@ -269,6 +269,22 @@ it("posenc-similarity: dot, cosine and distance of positions, the diagonal's pro
   await choose("compare with", "learned");
   const learned = posenc.similarity(encode(learnedTable, 24), { metric: "euclidean" });
   await reads(`learned ${book(learned.at(2, 10), { decimals: 4 })}`);
+  // A dropped table stands beside the scheme in place of the second one, with its own rows.
+  const own = posenc.randomNormal([20, 6], { seed: 5 });
+  expect((await drop("own.npy", toNpy(own))).title).toContain("own.npy (6 dimensions)");
+  const given = posenc.similarity(own, { metric: "euclidean" });
+  const apart = (of, rows) => {
+    const sum = positions(rows - 8).reduce((total, t) => total + of.at(t, t + 8), 0);
+    return book(sum / (rows - 8), { decimals: 4 });
+  };
+  const all = posenc.similarity(table, { metric: "euclidean" });
+  await reads(
+    `own.npy ${book(given.at(2, 10), { decimals: 4 })}`,
+    `average at this offset ${apart(all, 24)} and ${apart(given, 20)}`,
+  );
+  // Past its end it has nothing to compare.
+  await press("Control+End");
+  await reads("positions 23 and 23", "own.npy \u2013");
 });
 
 it("posenc-decay: integral and sum, short and long, the known laws and the reader's own, d as a slider", async () => {
@@ -377,9 +393,49 @@ it("posenc-rotate: hands that turn, a score that is constant along m - n, and th
   const mixed = dotted(turned(q, m), turned(k, n, { layout: "half" }, "key"));
   await near("score", score(m, n));
   await near("mixed score", mixed);
-  const { caption } = await choose("layout", "half");
-  expect(caption).toMatch(/score/);
+  await choose("layout", "half");
   await near("mixed score", dotted(turned(q, m, { layout: "half" }), turned(k, n, {}, "key")));
+  await choose("layout", "interleaved");
+  // The alarm, and what sets it off: norms that run, and scores of one m - n that differ.
+  const everywhere = (x, options) => {
+    const rows = posenc.rotate(tensor(positions(32).map(() => [...x])), rope({ dim: 8, ...options }));
+    return positions(32).map((t) => [...rows.row(t)]);
+  };
+  const { inverse } = posenc.frequencies(rope({ dim: 8 }));
+  // Pairs of neighbours that read a table of cosines and sines in halves.
+  const misread = (x) =>
+    positions(32).map((t) =>
+      [...x].map((value, c) => {
+        const angle = t * inverse.at(c % 4);
+        return value * Math.cos(angle) + (c % 2 === 0 ? -x[c + 1] : x[c - 1]) * Math.sin(angle);
+      }),
+    );
+  const all = (queries, keys) => queries.map((one) => keys.map((two) => dotted(one, two)));
+  const right = all(everywhere(q), everywhere(k));
+  const spread = (table) =>
+    Math.max(
+      ...positions(63).map((at) => {
+        const line = positions(32).flatMap((t) => table[t]?.[t + at - 31] ?? []);
+        return Math.max(...line) - Math.min(...line);
+      }),
+    );
+  const two = (value) => book(value, { decimals: 2 });
+  const norm = two(Math.hypot(...q));
+  const alarm = async (mix) => plain((await choose("in the other layout", mix)).caption);
+  const norms = misread(q).map((row) => Math.hypot(...row));
+  const [low, high] = [Math.min(...norms), Math.max(...norms)];
+  const runs = `the norm of the query, ${norm} when right, runs from ${two(low)} to ${two(high)}`;
+  const differ = (table) =>
+    `scores of one m \u2212 n differ by up to ${two(spread(table))}, so the offset alone no longer decides`;
+  expect(await alarm("table")).toContain(`Mixed up: ${runs}, and ${differ(all(misread(q), misread(k)))}.`);
+  const keys = all(everywhere(q), everywhere(k, { layout: "half" }));
+  expect(await alarm("sides")).toBe(`Mixed up: the norm of the query stays ${norm}, but ${differ(keys)}.`);
+  const both = all(everywhere(q, { layout: "half" }), everywhere(k, { layout: "half" }));
+  const gap = Math.max(...both.flatMap((row, i) => row.map((value, j) => Math.abs(value - right[i][j]))));
+  expect(await alarm("both")).toBe(
+    `No alarm goes off: the norm of the query stays ${norm}, and every diagonal is constant, yet scores differ from ` +
+      `the right ones by up to ${two(gap)}: only the right scores tell.`,
+  );
 });
 
 it("posenc-bias: b(i, j) a head and its profile, for every scheme of one axis", async () => {
@@ -425,6 +481,25 @@ it("posenc-relate: the clipped or bucketed rows under the hand, and what they ad
     const term = trace.relate.at(0, 2, 6);
     await reads("key \u2212 query +4", `adds to the score ${signed(term)}`);
   }
+  // Buckets as T5 has them, a row for each near offset, wider ones farther away: a cell's row, and all that is on it.
+  await show("relate", { scheme: "deberta", tokens: 24, span: 16, buckets: 8 });
+  const buckets = posenc.deberta({ heads: 1, dim: 16, span: 16, buckets: 8 });
+  const index = posenc.relativeIndex(buckets, { queries: 24, keys: 24 });
+  const offsetsOf = (row) => {
+    const all = positions(47).map((at) => at - 23);
+    const own = all.filter((offset) => index.at(Math.max(0, -offset), Math.max(0, offset)) === row);
+    const [from, to] = [own[0], own.at(-1)].map((offset) => book(offset, { signed: true }));
+    return own.length === 1 ? `(offset ${from})` : `(offsets ${from} to ${to})`;
+  };
+  await press("Control+Home");
+  for (let key = 0; key < 24; key += 3) {
+    const row = index.at(0, key);
+    await reads(`key ${key}`, `table row ${row} ${offsetsOf(row)}`);
+    await press("ArrowRight ArrowRight ArrowRight");
+  }
+  expect([offsetsOf(index.at(0, 3)), offsetsOf(index.at(0, 9))]).toEqual(["(offset +3)", "(offsets +7 to +9)"]);
+  await press("Control+End Home");
+  await reads("key \u2212 query \u221223", `table row ${index.at(23, 0)} ${offsetsOf(index.at(23, 0))}`);
 });
 
 it("posenc-attention: weights of the reader's sentence, masks, two schemes, two sentences", async () => {
@@ -514,6 +589,12 @@ it("posenc-permutation: two typed orders, the gap of Attn(PX) and P Attn(X), bro
   await check({}, true);
   await choose("sums over keys", "sorted");
   expect(await check({ sum: "sorted" }, true)).toBe(0);
+  // What is drawn and read out are those sums.
+  const other = tensor(positions(2).map((h) => order.map((t) => [...x.row(h, t)])));
+  const [here, there] = [x, other].map((each) => posenc.sortedAttention(each, each, each));
+  const { channel } = await look();
+  const [own, moved] = [here.at(0, 1, channel), there.at(0, 3, channel)].map((value) => signed(value));
+  await reads(`channel ${channel} ${own} and ${moved}`, "its outputs are apart by 0", "logits are apart by 0");
   await choose("sums over keys", "index");
   await choose("scheme", "rope");
   await check({ rotate: rope({ dim: 16 }) }, false);
@@ -607,7 +688,24 @@ it("posenc-grid: patches alike or not to one of them, by each metric, dimensions
   await tab("similarity");
   await choose("compared by", "cosine");
   expect((await look()).title).toContain("2-D sinusoidal");
+  // Turned by rows and by columns: ones at every patch, compared, and each dimension over the image.
   expect((await choose("scheme", "axialRope")).title).toContain("Axial RoPE");
+  const ones = tensor(Array.from({ length: 20 }, () => Array(16).fill(1)));
+  const axial = posenc.rotate(ones, posenc.axialRope({ dim: 16 }), { positions: posenc.grid(4, 5) });
+  await press("Control+Home ArrowDown ArrowDown ArrowRight");
+  const likeness = posenc.similarity(axial, { metric: "cosine" });
+  const alike = (other) => book(likeness.at(11, other), { decimals: 4 });
+  await reads("row 2", "column 1", `cosine to the right ${alike(12)}`, `to below ${alike(16)}`);
+  await tab("dimensions");
+  const { dimension: shown } = await press("End", "dimension");
+  expect(shown).toBe(15);
+  await reads("row 2", "column 1", `dimension 15 ${signed(axial.at(11, 15))}`);
+  const level = (d, of) => positions(20).every((cell) => axial.at(cell, d) === axial.at(of(cell), d));
+  const alone = (of) => positions(16).filter((d) => level(d, of)).length;
+  const [byRow, byColumn] = [alone((cell) => cell - (cell % 5)), alone((cell) => cell % 5)];
+  expect([byRow, byColumn]).toEqual([8, 8]);
+  expect((await look()).summary).toContain(`${byRow} follow the row alone, ${byColumn} the column alone`);
+  await tab("similarity");
   await choose("scheme", "mrope");
   const { text } = await press("Home ArrowRight ArrowRight", "tokens of text");
   await tab("sequence");
