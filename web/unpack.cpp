@@ -45,16 +45,11 @@ INLINE void shift(Coder& c) {
 
 INLINE Word bit(Coder& c, Odds* odds) {
   const Word odd = *odds, bound = (c.range >> 11) * odd;
-  Word value;
-  if (c.code < bound) {
-    c.range = bound;
-    *odds = static_cast<Odds>(odd + ((2048 - odd) >> 5));
-    value = 0;
-  } else {
-    c.range -= bound, c.code -= bound;
-    *odds = static_cast<Odds>(odd - (odd >> 5));
-    value = 1;
-  }
+  // All ones for a bit of 0: nothing is jumped over, for no engine could tell where to.
+  const Word value = c.code >= bound, zero = value - 1, rest = c.range - bound;
+  c.range = rest + ((bound - rest) & zero);
+  c.code -= bound & ~zero;
+  *odds = static_cast<Odds>(odd - (static_cast<std::int32_t>(odd + (zero & (31 - 2048))) >> 5));
   if (c.range < kTop) shift(c);
   return value;
 }

@@ -53,6 +53,20 @@ beforeAll(async () => {
           };
         </script><posenc-bias></posenc-bias><posenc-relate></posenc-relate>`,
       ),
+      // A clock on which every slice of work has taken long enough, and a count of the turns a page is given.
+      "/slices": page(
+        `<script>
+          let clock = 0;
+          performance.now = () => (clock += 100);
+          const { postMessage } = MessagePort.prototype;
+          let turns = 0;
+          MessagePort.prototype.postMessage = function (...given) {
+            turns++;
+            return postMessage.apply(this, given);
+          };
+          addEventListener("posenc-ready", () => { globalThis.turns = turns; });
+        </script>${kLoad}<posenc-compare></posenc-compare>`,
+      ),
       "/paint": page(`<script>
         new PerformanceObserver((list) => { globalThis.painted ??= list.getEntries()[0].startTime; })
           .observe({ type: "paint", buffered: true });
@@ -120,6 +134,15 @@ describe("figures below the fold", () => {
     await page.waitForFunction(() => globalThis.drewAt !== undefined && globalThis.painted !== undefined);
     const { painted, drewAt } = await page.evaluate(() => ({ painted: globalThis.painted, drewAt: globalThis.drewAt }));
     expect(drewAt).toBeGreaterThan(painted);
+    await close();
+  });
+
+  it("let the page have its turns between the steps of a first drawing", async () => {
+    const { page, faults, close } = await visit("slices");
+    await page.waitForFunction(() => globalThis.turns !== undefined);
+    const { turns, total } = await page.evaluate(() => ({ turns: globalThis.turns, total: posenc.schemes.length }));
+    expect(turns).toBeGreaterThanOrEqual(total);
+    expect(faults).toEqual([]);
     await close();
   });
 

@@ -2,6 +2,7 @@
 import { make } from "./controls.js";
 import type { Figure, Task, Values } from "./figure.js";
 import { turnOfPage } from "./idle.js";
+import { stepwise } from "./steps.js";
 
 // Between two turns of the page; a frame has sixteen milliseconds.
 const slice = 8;
@@ -131,18 +132,13 @@ export interface Step {
   total: number;
 }
 
-/** A figure's compute() and later() of a model that is made in steps; `long` where a page would wait for it. */
+/** A figure's compute(), steps and later of a model made in steps; `long` where a page would wait for it. */
 export function inSteps<Model>(
   steps: (values: Values, data: unknown) => Generator<Step, Model>,
   long: (values: Values, data: unknown) => boolean,
-): Pick<Figure<Model>, "compute" | "later"> {
+): Pick<Figure<Model>, "compute" | "steps" | "later"> {
   return {
-    compute: (values, data) => {
-      const making = steps(values, data);
-      let step = making.next();
-      while (!step.done) step = making.next();
-      return step.value;
-    },
+    ...stepwise(steps),
     later: {
       background: Background,
       task: (values, data) =>

@@ -18,6 +18,7 @@ import { anySlot, givenScheme, refuseData } from "./given-data.js";
 import { brokenLines, labelSize } from "./marks.js";
 import { refuseValue, sentenceOf } from "./refusal.js";
 import { descriptorOf, literal, schemesOf } from "./scheme-fields.js";
+import { stepwise } from "./steps.js";
 import { estimateWidth, type Surface } from "./surface.js";
 import { cutWord } from "./token-matrix.js";
 
@@ -81,11 +82,13 @@ export const compare = defineFigure<Model>({
     cursorField("law", "The law under the cursor."),
   ],
 
-  compute: (values, data) => {
+  ...stepwise(function* (values, data) {
     const given = givenSchemes(data);
-    const asked = given
-      ? compareSchemes(given).map((row, k): Row => ({ ...row, code: String(given[k]) }))
-      : namesOf(values).map(([slot, name]) => rowOf(slot, name, values));
+    const asked = given ? compareSchemes(given).map((row, k): Row => ({ ...row, code: String(given[k]) })) : [];
+    for (const [slot, name] of given ? [] : namesOf(values)) {
+      asked.push(rowOf(slot, name, values));
+      yield;
+    }
     const where = new Map(made(asked).map((row) => [row.slot, row.where]));
     const rows = asked
       .map((row): Row => ({ ...row, where: where.get(row.slot) ?? "" }))
@@ -97,7 +100,7 @@ export const compare = defineFigure<Model>({
     if (where.size === 0) throw rows[0]?.error;
     const kept = new Set(rows.flatMap((row) => row.laws.map(({ law }) => law)));
     return { rows, laws: lawOrder.filter((law) => kept.has(law)).concat([...kept].filter(unlisted)), own: !given };
-  },
+  }),
 
   cells: ({ model }) => ({
     row: { name: "row", count: model.rows.length },

@@ -42,6 +42,8 @@ const mostTableColumns = 16;
 const readingDelay = 350;
 // Frames do not come where nobody looks (a hidden tab, a frame out of sight): who waits for a drawing gets it then.
 const longestWait = 400;
+// What a first drawing takes of a turn of the page before it lets others come.
+const slice = 8;
 
 // False once the core has refused to start at once; then it takes ready().
 let startsAtOnce = true;
@@ -104,7 +106,11 @@ export class FigureElement extends Base {
     this.#parts = copyParts();
     this.#parts.drawing.setAttribute("aria-label", this.#kind.figureName);
     root.append(this.#parts.figure);
-    this.#listen();
+    // A reader who comes by keyboard does not wait to be seen.
+    this.#parts.figure.addEventListener("focusin", () => {
+      if (this.#phase !== "running") void this.#start();
+      if (!this.#announced) this.#bring();
+    });
     this.#attributeObserver = new MutationObserver((records) => this.#attributesChanged(records));
     this.#attributeObserver.observe(this, { attributes: true });
     this.#sizeObserver = new ResizeObserver(() => {
@@ -124,7 +130,8 @@ export class FigureElement extends Base {
     if (this.#phase === "running") this.#schedule();
     else void this.#start();
     setTimeout(() => {
-      if (this.#settle.length > 0 && this.#phase === "running") this.#update();
+      // A first drawing comes in a turn of the page, which there are everywhere.
+      if (this.#settle.length > 0 && this.#announced) this.#update();
     }, longestWait);
     return drawn;
   }
@@ -299,7 +306,6 @@ export class FigureElement extends Base {
   // What had to wait for the figure.
   #arrive(): void {
     this.#listenForFiles();
-    this.#equip();
     this.#adopt(Object.keys(this.#figure.attributes));
     for (const values of this.#early.splice(0)) toldLater(() => (this.value = values));
   }
@@ -349,7 +355,11 @@ export class FigureElement extends Base {
 
   // What a figure listens to once it has started.
   #run(): void {
-    this.#phase = "running";
+    if (this.#phase !== "running") {
+      this.#phase = "running";
+      this.#equip();
+      this.#listen();
+    }
     if (this.isConnected && !this.#watching) {
       this.#watching = true;
       const redraw = (): void => this.#schedule();
@@ -398,25 +408,33 @@ export class FigureElement extends Base {
       this.#frame = undefined;
       if (this.#stale) this.#update();
     };
-    // A first drawing is work for two turns of the page, and one figure's at a time.
+    // A first drawing is work for several turns of the page, and one figure's at a time.
     this.#frame = this.#announced
       ? nextFrame(update)
-      : inTurn(() => {
-          this.#prepare();
-          this.#frame = inTurn(update, -1);
-        }, this.#distance);
+      : inTurn(() => this.#prepare(this.#makeAhead(), update), this.#distance);
   }
 
-  // Makes the model ahead; what cannot be made is told by the update.
-  #prepare(): void {
+  // Goes on with what is made ahead, a slice a turn of the page; what cannot be made is told by the update.
+  #prepare(making: Iterator<unknown>, update: () => void): void {
+    const end = performance.now() + slice;
+    let done: boolean | undefined = true;
+    try {
+      do done = making.next().done;
+      while (!done && performance.now() < end);
+    } catch {}
+    this.#frame = inTurn(done ? update : () => this.#prepare(making, update), -1);
+  }
+
+  *#makeAhead(): Generator<unknown, void> {
     if (!this.#stale) return;
     this.#readLink();
-    try {
-      const values = this.#readValues();
-      const rich = this.#rich;
-      if (this.#figure.later?.task(values, rich)) return;
-      this.#made = { key: this.#keyOf(values), rich, model: this.#figure.compute(values, rich) };
-    } catch {}
+    const figure = this.#figure;
+    const values = this.#readValues();
+    const rich = this.#rich;
+    if (figure.later?.task(values, rich)) return;
+    const key = this.#keyOf(values);
+    const model = figure.steps ? yield* figure.steps(values, rich) : figure.compute(values, rich);
+    this.#made = { key, rich, model };
   }
 
   #print(on: boolean): void {
@@ -434,36 +452,44 @@ export class FigureElement extends Base {
     this.#updating = true;
     // Asked for after the words are written, it would have the page laid out once more.
     const width = this.#parts.drawing.clientWidth;
-    if (!cursorOnly || !this.#theme) this.#applyTheme();
+    if (!cursorOnly || !this.#theme) {
+      this.#theme = this.#printing ? makeTheme(false) : themeOf(this, this.getAttribute("theme"));
+    }
     try {
       const values = this.#readValues();
-      this.#syncTabs(values);
-      this.#syncControls(values);
-      for (const [name, { control }] of this.#controls) if (values[name] !== undefined) control.show(values[name]);
-      const key = this.#keyOf(values);
-      let model = this.#state?.model;
-      if (key !== this.#modelKey || !this.#state) {
-        this.#modelKey = undefined;
-        const later = this.#figure.later?.task(values, this.#rich);
-        const made = later && this.#background?.model(key, later);
-        if (!later) this.#background?.stop();
-        else if (!made) {
-          this.#wait(key, width);
-          return;
+      try {
+        const key = this.#keyOf(values);
+        let model = this.#state?.model;
+        if (key !== this.#modelKey || !this.#state) {
+          this.#modelKey = undefined;
+          const later = this.#figure.later?.task(values, this.#rich);
+          const made = later && this.#background?.model(key, later);
+          if (!later) this.#background?.stop();
+          else if (!made) {
+            this.#wait(key, width);
+            return;
+          }
+          const ahead = this.#made?.key === key && this.#made.rich === this.#rich ? this.#made : undefined;
+          this.#made = undefined;
+          model = (made ?? ahead ?? { model: this.#figure.compute(values, this.#rich) }).model;
+          this.#modelKey = key;
         }
-        const ahead = this.#made?.key === key && this.#made.rich === this.#rich ? this.#made : undefined;
-        this.#made = undefined;
-        model = (made ?? ahead ?? { model: this.#figure.compute(values, this.#rich) }).model;
-        this.#modelKey = key;
+        this.#cells = this.#figure.cells?.(stateOf(this.#figure, values, model)) ?? {};
+        this.#modelKey = this.#keyOf(values);
+        const part = this.#lens?.part(this.#cells);
+        this.#state = stateOf(this.#figure, values, model, { ...this.#hover, part });
+        // Before the words: a canvas has the page work out its styles anew wherever something has been written.
+        this.#paint(this.#state, width);
+      } finally {
+        const { figure } = this.#parts;
+        figure.classList.toggle("dark", this.#theme.dark);
+        for (const role of paletteNames) figure.style.setProperty(`--${role}`, this.#theme[role]);
+        this.#syncTabs(values);
+        this.#syncControls(values);
+        for (const [name, { control }] of this.#controls) if (values[name] !== undefined) control.show(values[name]);
       }
-      this.#cells = this.#figure.cells?.(stateOf(this.#figure, values, model)) ?? {};
-      this.#modelKey = this.#keyOf(values);
-      const part = this.#lens?.part(this.#cells);
-      this.#state = stateOf(this.#figure, values, model, { ...this.#hover, part });
-      this.#syncTabs(values);
       for (const [name, { control }] of this.#controls) control.show(this.#state.values[name]);
       this.#syncWords(this.#state);
-      this.#paint(this.#state, width);
       this.#showDrawing(true);
       if (!this.#announced) {
         this.#announced = true;
@@ -500,13 +526,6 @@ export class FigureElement extends Base {
     this.#showDrawing(false);
     this.#parts.faultText.textContent = `This figure cannot be drawn: ${sentenceOf(error)}`;
     this.dispatchEvent(new CustomEvent("posenc-error", { bubbles: true, composed: true, detail: { error } }));
-  }
-
-  #applyTheme(): void {
-    this.#theme = this.#printing ? makeTheme(false) : themeOf(this, this.getAttribute("theme"));
-    const { figure } = this.#parts;
-    figure.classList.toggle("dark", this.#theme.dark);
-    for (const role of paletteNames) figure.style.setProperty(`--${role}`, this.#theme[role]);
   }
 
   // ---------------------------------------------------------------- values
@@ -707,11 +726,6 @@ export class FigureElement extends Base {
 
   #listen(): void {
     const { drawing, figure } = this.#parts;
-    // A reader who comes by keyboard does not wait to be seen.
-    figure.addEventListener("focusin", () => {
-      if (this.#phase !== "running") void this.#start();
-      if (!this.#announced) this.#bring();
-    });
     // The figure's own events replace those of its inputs.
     for (const type of ["input", "change"]) figure.addEventListener(type, (event) => event.stopPropagation());
     drawing.addEventListener("keydown", (event) => this.#key(event));
@@ -749,7 +763,6 @@ export class FigureElement extends Base {
     );
     // Written out here, so that modules, which have no such text, leave all of it behind.
     if (typeof POSENC_CLASSIC !== "undefined" && POSENC_CLASSIC && typeof POSENC_SOURCE === "function") {
-      const source = String(POSENC_SOURCE);
       const page = action("page", "Save a page of its own, which works without a network");
       this.#parts.code.before(page);
       offer(page, (state) => {
@@ -758,6 +771,7 @@ export class FigureElement extends Base {
         const words = { name, lang, title: title(state), caption: caption(state) };
         try {
           const values = this.#setValues(state.values);
+          const source = String(POSENC_SOURCE);
           this.#save(standAlonePage({ ...words, values, data: this.#rich, source }), "text/html", "html");
         } catch (error) {
           this.#parts.live.textContent = error instanceof Error ? error.message : String(error);
@@ -778,7 +792,7 @@ export class FigureElement extends Base {
   // What some figures have and others do not load.
   #equip(): void {
     const { lens, later } = this.#figure;
-    if (lens && !this.#lens) {
+    if (lens) {
       this.#lens = new lens({
         drawing: this.#parts.drawing,
         cellUnder: (event) => this.#cellUnder(event),
@@ -787,7 +801,7 @@ export class FigureElement extends Base {
       });
       this.#parts.panel.append(this.#lens.root);
     }
-    if (later && !this.#background) {
+    if (later) {
       const say = (words: string): void => void (this.#parts.live.textContent = words);
       this.#background = new later.background(() => this.#schedule(), say, () => this.#state);
       this.#parts.footer.prepend(this.#background.root);
@@ -1077,14 +1091,20 @@ function watchPixelRatio(changed: () => void): () => void {
 type Parts = ReturnType<typeof makeParts>;
 
 // Nodes are made once, and every element takes copies, which are there at once however many stand in a page.
-let pattern: Parts | undefined;
+let pattern: HTMLElement;
+let places: [string, number][] | undefined;
+
+const nodesOf = (root: HTMLElement): Element[] => [root, ...root.querySelectorAll("*")];
 
 function copyParts(): Parts {
-  pattern ??= makeParts();
-  const figure = pattern.figure.cloneNode(true) as HTMLElement;
-  const nodes = (root: HTMLElement): Element[] => [root, ...root.querySelectorAll("*")];
-  const [from, to] = [nodes(pattern.figure), nodes(figure)];
-  return Object.fromEntries(Object.entries(pattern).map(([name, part]) => [name, to[from.indexOf(part)]])) as Parts;
+  if (!places) {
+    const parts = makeParts();
+    pattern = parts.figure;
+    const nodes = nodesOf(pattern);
+    places = Object.entries(parts).map(([name, part]) => [name, nodes.indexOf(part)]);
+  }
+  const nodes = nodesOf(pattern.cloneNode(true) as HTMLElement);
+  return Object.fromEntries(places.map(([name, place]) => [name, nodes[place]])) as Parts;
 }
 
 function action(textContent: string, title: string, attributes: Record<string, string> = {}): HTMLButtonElement {

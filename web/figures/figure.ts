@@ -11,6 +11,7 @@
 //   compute(values, data)   the model: every number, from the public API ("../src/core.js"), never a formula here.
 //                           Throw an Error with a sentence in it, and the figure says so in its own box. It does not
 //                           look at the cursor: it is not called again when only the cursor moves.
+//   steps                   where compute() would hold the page up: the same in steps, for a first drawing (steps.ts).
 //   later                   where compute() would take long: what makes the model slice by slice, while the figure
 //                           shows how far it is and lets the reader cancel (background.ts).
 //   cells(state)            how many rows and columns the reader's cursor has and which fields hold it: that gives
@@ -188,6 +189,8 @@ export interface Figure<Model = unknown> {
   tabs?: (values: Values, model: Model | undefined) => ChoiceField | undefined;
   fields: (values: Values) => readonly Field[];
   compute: (values: Values, data: unknown) => Model;
+  /** The same model in steps of a few milliseconds (steps.ts): a first drawing takes them in turns of the page. */
+  steps?: (values: Values, data: unknown) => Generator<unknown, Model>;
   /**
    * In place of compute() where that would hold the page up: `task` gives what makes the model, slice by slice, or
    * undefined where compute() is quick; `background` is that of background.ts, which shows how far it is.

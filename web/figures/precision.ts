@@ -2,7 +2,7 @@
 // where on.
 import { arange, frequencies, outlines, type EmbedScheme, type RotateScheme } from "../src/core.js";
 import { precision as precisionOf, type Arithmetic, type PrecisionRecipe } from "../src/analysis/index.js";
-import { inSteps } from "./background.js";
+import { inSteps, type Step } from "./background.js";
 import { drawChart, drawPlate } from "./chart.js";
 import {
   choice,
@@ -165,8 +165,9 @@ export const precision = defineFigure<Model>({
       exact = report.exact.data as Float64Array<ArrayBuffer>;
       const error = report.error.data;
       const worst = report.worst.data as Float64Array;
-      yield { done: lines.length + 0.5, total: arithmetics.length };
-      const first = waves ? undefined : firstBeyond(scheme, options, pairs, report.first);
+      const half = { done: lines.length + 0.5, total: arithmetics.length };
+      yield half;
+      const first = waves ? undefined : yield* firstBeyond(scheme, options, pairs, report.first, half);
       lines.push({
         arithmetic,
         worst,
@@ -344,13 +345,14 @@ function nearestTo(positions: Float64Array, wish: number, along: (position: numb
 }
 
 // The first position beyond the tolerance: for certain where few come before the first one drawn that is, else the
-// first of finer and finer samples.
-function firstBeyond(
+// first of finer and finer samples. Pauses between searches, at `step`.
+function* firstBeyond(
   scheme: Model["chosen"]["scheme"],
   options: { arithmetic: Arithmetic; recipe: PrecisionRecipe; tolerance: number },
   pairs: number,
   drawn: Omit<First, "certain"> | null,
-): First | undefined {
+  step: Step,
+): Generator<Step, First | undefined> {
   if (!drawn) return undefined;
   const certain = drawn.position * pairs <= mostTried;
   let found = drawn;
@@ -362,11 +364,14 @@ function firstBeyond(
   };
   if (certain) {
     let begin = 0;
-    while (begin < drawn.position && !search(begin, Math.min(begin + 256, drawn.position), 1)) begin += 256;
+    while (begin < drawn.position && !search(begin, Math.min(begin + 256, drawn.position), 1)) {
+      begin += 256;
+      yield step;
+    }
   } else {
     // Odd steps: multiples of powers of two are rounded less than others.
     const finer = (): boolean => search(0, found.position, 2 * Math.floor(found.position / 768) + 1);
-    for (let round = 0; round < 4 && finer(); round++);
+    for (let round = 0; round < 4 && finer(); round++) yield step;
   }
   return { ...found, certain };
 }

@@ -196,12 +196,14 @@ export function titleOf(descriptor: Descriptor | undefined): string {
   return descriptor?.title ?? "no position";
 }
 
+let choices: { value: string; label: string }[] | undefined;
+
 /** No position, and every scheme offered. */
 export function schemeChoices(): { value: string; label: string }[] {
-  return [
+  return (choices ??= [
     { value: noPosition, label: titleOf(undefined) },
     ...offered().map((scheme) => ({ value: scheme.name, label: scheme.title })),
-  ];
+  ]);
 }
 
 /** The call that makes it: "alibi({ heads: 8 })", its seeded tables as calls of randomNormal. */

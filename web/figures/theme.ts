@@ -79,10 +79,11 @@ let probe: CanvasRenderingContext2D | null | undefined;
 
 // Any CSS colour as r, g, b, a, by the browser's own reading of it.
 function resolve(colour: string): [number, number, number, number] | undefined {
+  if (colour === "") return undefined;
   probe ??= Object.assign(document.createElement("canvas"), { width: 1, height: 1 }).getContext("2d", {
     willReadFrequently: true,
   });
-  if (!probe || colour === "") return undefined;
+  if (!probe) return undefined;
   probe.clearRect(0, 0, 1, 1);
   probe.fillStyle = "#010203";
   probe.fillStyle = colour;
@@ -117,7 +118,12 @@ function namedMode(element: Element): boolean | undefined {
 
 function pageColour(element: Element): Rgb | undefined {
   for (const node of ancestors(element)) {
-    const colour = resolve(getComputedStyle(node).backgroundColor);
+    const { backgroundColor } = getComputedStyle(node);
+    // Pages' colours read so as a rule, and a canvas takes its time to say what another is.
+    const [, ...plain] = /^rgb\((\d+), (\d+), (\d+)\)$/.exec(backgroundColor) ?? [];
+    if (plain.length > 0) return plain.map(Number) as [number, number, number];
+    if (backgroundColor === "rgba(0, 0, 0, 0)") continue;
+    const colour = resolve(backgroundColor);
     if (colour && colour[3] > 250) return [colour[0], colour[1], colour[2]];
   }
   return undefined;

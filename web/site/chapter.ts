@@ -9,8 +9,8 @@ import { fail, firstFigure, followTheme, keepOffline, layOut } from "./shell.js"
 
 declare const posenc: Api;
 
-// As long as a frame, so that a page that is being scrolled goes on.
-const kSlice = 12;
+// So that a page that is being scrolled goes on: one number, which cannot be halved, may take longer than a frame.
+const kSlice = 4;
 // A slider that is being dragged is judged when it rests.
 const kRest = 350;
 

@@ -4,7 +4,7 @@ import { beforeAll, expect, it } from "vitest";
 import { completeValues, type Figure } from "../../../web/figures/figure.js";
 import { figures } from "../../../web/figures/index.js";
 import { similarity } from "../../../web/src/analysis/index.js";
-import { encode, ready, sinusoidal } from "../../../web/src/core.js";
+import { encode, ready, schemes, sinusoidal } from "../../../web/src/index.js";
 
 beforeAll(() => ready());
 
@@ -39,6 +39,22 @@ it.each(heavy)("%s makes a heavy model in slices, and what it shows first at onc
   const cancelled = later!.task(values, undefined)!({ signal: new AbortController().signal, step: cancel });
   await expect(cancelled).rejects.toThrow("cancelled");
   expect(slices).toBe(2);
+});
+
+it("takes for a first drawing the steps that compute() takes at once", () => {
+  const stepped = figures.filter(({ steps }) => steps);
+  expect(stepped.map(({ name }) => name)).toEqual(expect.arrayContaining(["compare", "precision"]));
+  for (const figure of stepped) {
+    const values = completeValues(figure, () => undefined);
+    const making = figure.steps!(values, undefined);
+    let pauses = 0;
+    let step = making.next();
+    for (; !step.done; step = making.next()) pauses++;
+    expect(isDeepStrictEqual(step.value, figure.compute(values, undefined)), figure.name).toBe(true);
+    // One scheme, and one of four formats and what is looked for in it, at a time.
+    const least = { compare: schemes.length, precision: 8 }[figure.name] ?? 0;
+    expect(pauses, figure.name).toBeGreaterThanOrEqual(least);
+  }
 });
 
 it.each(["dot", "cosine", "euclidean"] as const)("similarity's slices are the matrix made at once (%s)", (metric) => {
