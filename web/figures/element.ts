@@ -426,7 +426,6 @@ export class FigureElement extends Base {
   }
 
   *#makeAhead(): Generator<unknown, void> {
-    if (!this.#stale) return;
     this.#readLink();
     const figure = this.#figure;
     const values = this.#readValues();

@@ -120,8 +120,8 @@ function pageColour(element: Element): Rgb | undefined {
   for (const node of ancestors(element)) {
     const { backgroundColor } = getComputedStyle(node);
     // Pages' colours read so as a rule, and a canvas takes its time to say what another is.
-    const [, ...plain] = /^rgb\((\d+), (\d+), (\d+)\)$/.exec(backgroundColor) ?? [];
-    if (plain.length > 0) return plain.map(Number) as [number, number, number];
+    const plain = /^rgb\((.*)\)/.exec(backgroundColor)?.[1];
+    if (plain) return plain.split(",").map(Number) as unknown as Rgb;
     if (backgroundColor === "rgba(0, 0, 0, 0)") continue;
     const colour = resolve(backgroundColor);
     if (colour && colour[3] > 250) return [colour[0], colour[1], colour[2]];
