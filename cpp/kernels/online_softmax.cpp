@@ -16,6 +16,30 @@ constexpr float kInfinity = std::numeric_limits<float>::infinity();
 // What to subtract: the maximum, or 0 while there is none (-inf - -inf is NaN).
 POSENC_INLINE F32x4 shift_of(F32x4 m) { return keep(m != splat(-kInfinity), m); }
 
+// x (rows, 4 of 8) -> exp(x - shift), and its sums by lane. Four lanes at a time: with eight in one turn V8 of 2026
+// takes a quarter longer (0.92 us a tile of 128 rows, 0.74 so), and V8 of 2023 as long.
+POSENC_INLINE F32x4 exponentials(float* x, std::size_t rows, F32x4 shift) {
+  F32x4 total = splat(0.0f);
+  constexpr std::size_t kSome = 32;  // rows whose exponentials are under way
+  float powers[4 * kSome];
+  while (rows != 0) {
+    const std::size_t some = rows < kSome ? rows : kSome;
+    POSENC_ROLLED
+    for (std::size_t j = 0; j < some; ++j) {
+      const ReducedExp reduced = reduce_exp(load(x + 8 * j) - shift);
+      store(powers + 4 * j, reduced.power), store(x + 8 * j, reduced.r);
+    }
+    POSENC_ROLLED
+    for (std::size_t j = 0; j < some; ++j) {
+      const F32x4 p = finish_exp({load(powers + 4 * j), load(x + 8 * j)});
+      store(x + 8 * j, p);
+      total = total + p;
+    }
+    rows -= some, x += 8 * some;
+  }
+  return total;
+}
+
 }  // namespace
 
 void add_and_find_largest(float* s, const float* b, std::size_t rows, float* m) {
@@ -38,26 +62,7 @@ void softmax_tile(float* s, std::size_t rows, const float* tile_largest, float* 
   const F32x4 before0 = load(m), before1 = load(m + 4);
   const F32x4 after0 = max(before0, load(tile_largest)), after1 = max(before1, load(tile_largest + 4));
   const F32x4 shift0 = shift_of(after0), shift1 = shift_of(after1);
-  F32x4 total0 = splat(0.0f), total1 = total0;
-  constexpr std::size_t kSome = 32;  // rows whose exponentials are under way
-  float powers[8 * kSome];
-  while (rows != 0) {
-    const std::size_t some = rows < kSome ? rows : kSome, end = 8 * some;
-    POSENC_ROLLED
-    for (std::size_t i = 0; i < end; i += 8) {
-      const ReducedExp x0 = reduce_exp(load(s + i) - shift0), x1 = reduce_exp(load(s + i + 4) - shift1);
-      store(powers + i, x0.power), store(powers + i + 4, x1.power);
-      store(s + i, x0.r), store(s + i + 4, x1.r);
-    }
-    POSENC_ROLLED
-    for (std::size_t i = 0; i < end; i += 8) {
-      const F32x4 p0 = finish_exp({load(powers + i), load(s + i)});
-      const F32x4 p1 = finish_exp({load(powers + i + 4), load(s + i + 4)});
-      store(s + i, p0), store(s + i + 4, p1);
-      total0 = total0 + p0, total1 = total1 + p1;
-    }
-    rows -= some, s += end;
-  }
+  const F32x4 total0 = exponentials(s, rows, shift0), total1 = exponentials(s + 4, rows, shift1);
   const F32x4 factor0 = exp_bounded(before0 - shift0), factor1 = exp_bounded(before1 - shift1);
   store(m, after0), store(m + 4, after1);
   store(l, load(l) * factor0 + total0), store(l + 4, load(l + 4) * factor1 + total1);
