@@ -195,7 +195,8 @@ export async function threadText() {
 }
 
 async function thread(options) {
-  const inputs = ["web/src", "build/wasm/posenc_bytes.d.mts", "web/build.mjs", "package.json", "package-lock.json"];
+  const modules = ["posenc_bytes.d.mts", "posenc_mark.mjs"].map((file) => `build/wasm/${file}`);
+  const inputs = ["web/src", ...modules, "web/build.mjs", "package.json", "package-lock.json"];
   const outputs = ["build/worker/thread_text.mjs"];
   return step("worker", { inputs, outputs, ...options }, async () => {
     const folder = join(kRoot, "build/worker");
