@@ -12,26 +12,21 @@ using namespace simd;
 
 Scan scan_numbers(const float* x, std::size_t n) {
   // x (n)
-  F32x4 magnitude = splat(0.0f), faults = splat(0.0f);  // x - x is NaN where x is NaN or Inf, else +0
-  F32x4 other_magnitude = magnitude, more_faults = faults;
+  // Without their sign, floats are ordered as integers are, with NaN above Inf.
+  const I32x4 no_sign = splat_int(0x7fffffff);
+  I32x4 most = splat_int(0), other = most;
+  const auto size = [&](const float* at) { return bits(load(at)) & no_sign; };
   std::size_t i = 0;
   for (; i + 16 <= n; i += 16) {
-    const F32x4 a = load(x + i), b = load(x + i + 4), c = load(x + i + 8), d = load(x + i + 12);
-    magnitude = max(magnitude, max(abs(a), abs(b)));
-    other_magnitude = max(other_magnitude, max(abs(c), abs(d)));
-    faults = faults + ((a - a) + (b - b));
-    more_faults = more_faults + ((c - c) + (d - d));
+    most = max(most, max(size(x + i), size(x + i + 4)));
+    other = max(other, max(size(x + i + 8), size(x + i + 12)));
   }
-  magnitude = max(magnitude, other_magnitude), faults = faults + more_faults;
-  for (; i + 4 <= n; i += 4) {
-    const F32x4 a = load(x + i);
-    magnitude = max(magnitude, abs(a));
-    faults = faults + (a - a);
-  }
-  const F32x4 rest = load_part(x + i, n - i);
-  magnitude = max(magnitude, abs(rest));
-  faults = faults + (rest - rest);
-  return {largest(magnitude), all(faults == splat(0.0f))};
+  for (; i + 4 <= n; i += 4) most = max(most, size(x + i));
+  most = max(max(most, other), bits(load_part(x + i, n - i)) & no_sign);
+  const I32x4 folded = max(most, bits(high_high(float_of_bits(most), float_of_bits(most))));
+  const F32x4 sizes = float_of_bits(folded);
+  const float magnitude = lane<0>(folded) < lane<1>(folded) ? lane<1>(sizes) : lane<0>(sizes);
+  return {magnitude, magnitude - magnitude == 0};
 }
 
 bool mask_is_legal(const float* x, std::size_t n, float& magnitude) {

@@ -7,7 +7,7 @@
 namespace posenc {
 
 struct Scan {
-  float magnitude = 0;  // the largest |x|, not counting NaN
+  float magnitude = 0;  // the largest |x|; Inf or NaN where one is
   bool finite = true;   // no NaN, no Inf
 };
 

@@ -158,6 +158,8 @@ POSENC_INLINE I32x4 operator>(I32x4 a, I32x4 b) {
 POSENC_INLINE I32x4 operator<(I32x4 a, I32x4 b) {
   return each_test(a, b, [](std::int32_t x, std::int32_t y) { return x < y; });
 }
+/// The larger by lane.
+POSENC_INLINE I32x4 max(I32x4 a, I32x4 b) { return select(a > b, a, b); }
 template <int N>
 POSENC_INLINE I32x4 shift_left(I32x4 a) {
   return {{a.v[0] << N, a.v[1] << N, a.v[2] << N, a.v[3] << N}};

@@ -85,6 +85,8 @@ POSENC_INLINE I32x4 operator-(I32x4 a, I32x4 b) { return {_mm_sub_epi32(a.v, b.v
 POSENC_INLINE I32x4 operator==(I32x4 a, I32x4 b) { return {_mm_cmpeq_epi32(a.v, b.v)}; }
 POSENC_INLINE I32x4 operator>(I32x4 a, I32x4 b) { return {_mm_cmpgt_epi32(a.v, b.v)}; }
 POSENC_INLINE I32x4 operator<(I32x4 a, I32x4 b) { return {_mm_cmplt_epi32(a.v, b.v)}; }
+/// The larger by lane.
+POSENC_INLINE I32x4 max(I32x4 a, I32x4 b) { return select(a > b, a, b); }
 template <int N>
 POSENC_INLINE I32x4 shift_left(I32x4 a) {
   return {_mm_slli_epi32(a.v, N)};

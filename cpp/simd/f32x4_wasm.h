@@ -72,6 +72,8 @@ POSENC_INLINE I32x4 operator+(I32x4 a, I32x4 b) { return {wasm_i32x4_add(a.v, b.
 POSENC_INLINE I32x4 operator-(I32x4 a, I32x4 b) { return {wasm_i32x4_sub(a.v, b.v)}; }
 POSENC_INLINE I32x4 operator==(I32x4 a, I32x4 b) { return {wasm_i32x4_eq(a.v, b.v)}; }
 POSENC_INLINE I32x4 operator>(I32x4 a, I32x4 b) { return {wasm_i32x4_gt(a.v, b.v)}; }
+/// The larger by lane.
+POSENC_INLINE I32x4 max(I32x4 a, I32x4 b) { return {wasm_i32x4_max(a.v, b.v)}; }
 POSENC_INLINE I32x4 operator<(I32x4 a, I32x4 b) { return {wasm_i32x4_lt(a.v, b.v)}; }
 template <int N>
 POSENC_INLINE I32x4 shift_left(I32x4 a) {
