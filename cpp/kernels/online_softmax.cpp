@@ -59,14 +59,14 @@ void add_and_find_largest(float* s, const float* b, std::size_t rows, float* m) 
 
 void softmax_tile(float* s, std::size_t rows, const float* tile_largest, float* m, float* l, float* alpha) {
   // s (rows, 8)  tile_largest m l (8) -> s (rows, 8)  m l alpha (8)
-  const F32x4 before0 = load(m), before1 = load(m + 4);
-  const F32x4 after0 = max(before0, load(tile_largest)), after1 = max(before1, load(tile_largest + 4));
-  const F32x4 shift0 = shift_of(after0), shift1 = shift_of(after1);
-  const F32x4 total0 = exponentials(s, rows, shift0), total1 = exponentials(s + 4, rows, shift1);
-  const F32x4 factor0 = exp_bounded(before0 - shift0), factor1 = exp_bounded(before1 - shift1);
-  store(m, after0), store(m + 4, after1);
-  store(l, load(l) * factor0 + total0), store(l + 4, load(l + 4) * factor1 + total1);
-  store(alpha, factor0), store(alpha + 4, factor1);
+  POSENC_ROLLED
+  for (std::size_t half = 0; half < 8; half += 4) {
+    const F32x4 before = load(m + half), after = max(before, load(tile_largest + half)), shift = shift_of(after);
+    const F32x4 total = exponentials(s + half, rows, shift), factor = exp_bounded(before - shift);
+    store(m + half, after);
+    store(l + half, load(l + half) * factor + total);
+    store(alpha + half, factor);
+  }
 }
 
 void normalise_output(float* o, std::size_t channels, const float* l, float scale) {
