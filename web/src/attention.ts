@@ -1,5 +1,13 @@
 // Attention over all four slots.
-import { isList, printedShape, refuse, refuseMissing, refusal, verbatim } from "./error.js";
+import {
+  isList,
+  printedShape,
+  refusal,
+  refuse,
+  refuseMissing,
+  refuseShape,
+  verbatim,
+} from "./error.js";
 import { type FieldValue, Frame, type Place, exactFrame } from "./module.js";
 import { readFinite, readFlag, readMask, readOptions, readPositive, readWhole } from "./options.js";
 import { type Positions, type PositionsLike, countUp, readOrder, readPositions } from "./positions.js";
@@ -143,6 +151,7 @@ export const kAttentionOptions = [
   "allowNonFinite",
   "out",
 ] as const;
+const kOptions = [...kAttentionOptions, "dtype"];
 
 /**
  * softmax(scores + bias, masked) v, with positions in any of three slots.
@@ -183,12 +192,12 @@ export function attentionOf(
   options?: AttentionOptions,
   part?: HeadsOf,
 ): AttentionResult<"float32" | "float64"> {
-  const given = readOptions(kSubject, options, [...kAttentionOptions, "dtype"]);
+  const given = readOptions(kSubject, options, kOptions);
   const { dtype = "float32" } = given;
   if (dtype !== "float32" && dtype !== "float64") {
     refuse("unknown-choice", kSubject, "dtype", '"float32" or "float64"', dtype);
   }
-  const shapes = Object.assign(readOperands(kSubject, q, k, v, dtype), { part });
+  const shapes = readOperands(kSubject, q, k, v, dtype, part);
   const { leading, batch, heads, kvHeads, queries, keys, width, valueWidth } = shapes;
   const asked = readAsked(kSubject, given, shapes, dtype);
   const outShape = [...leading, queries, valueWidth];
@@ -203,8 +212,7 @@ export function attentionOf(
   const value =
     shapes.v === shapes.k ? key : shapes.v === shapes.q ? query : frame.input(shapes.v, "v", keyRows * valueWidth);
   const out = frame.output(outSize * bytes);
-  // Into the fields as they are: another object of so many makes a call of two tokens a fifth slower.
-  const fields = Object.assign(asked.fields(frame), { q: query, k: key, v: value, out });
+  const fields = asked.fields(frame, { q: query, k: key, v: value, out });
   if (dtype === "float64") {
     frame.run("exact_attention", { ...fields, d_out: 0, dq: 0, dk: 0, dv: 0, dsinks: 0 });
   } else {
@@ -252,11 +260,19 @@ export interface AttentionShapes {
   readonly part?: HeadsOf | undefined;
 }
 
+/** Where the tensors of a call lie, if they are not for another call to say. */
+interface TensorPlaces {
+  readonly q: Place;
+  readonly k: Place;
+  readonly v: Place;
+  readonly out: Place;
+}
+
 /** The options of a call as they were read: what they put into its block, and what comes out beside `out`. */
 export interface Asked<D extends "float32" | "float64" = "float32"> {
   readonly places: Places;
   readonly allowNonFinite: boolean;
-  fields(frame: Frame): Readonly<Record<string, FieldValue>>;
+  fields(frame: Frame, tensors?: TensorPlaces): Readonly<Record<string, FieldValue>>;
   results(frame: Frame): Omit<AttentionResult<D>, "out">;
 }
 
@@ -302,25 +318,26 @@ export function readAsked(
   const pairShape = [...leading, queries, keys];
   const pairSize = wantsWeights || wantsTrace ? allowedSize(subject, "heads x queries x keys", pairShape, bytes) : 0;
   const rows = product(leading) * queries;
-  const names = ["content", "unrotated", "relate", ...(softcap > 0 ? ["capped"] : []), "bias", "scores"] as const;
   let lse: Place, weights: Place | undefined, masked: Place | undefined;
   const trace = new Map<string, Place>();
 
   return {
     places,
     allowNonFinite,
-    fields(frame) {
+    fields(frame, tensors) {
       lse = frame.output(rows * bytes);
       if (wantsWeights) weights = frame.output(pairSize * bytes);
       if (wantsTrace) {
-        for (const name of names) trace.set(name, frame.output(pairSize * bytes));
+        for (const name of ["content", "unrotated", "relate", "capped", "bias", "scores"]) {
+          if (name !== "capped" || softcap > 0) trace.set(name, frame.output(pairSize * bytes));
+        }
         masked = frame.output(pairSize);
       }
       return {
-        q: undefined,
-        k: undefined,
-        v: undefined,
-        out: undefined,
+        q: tensors?.q,
+        k: tensors?.k,
+        v: tensors?.v,
+        out: tensors?.out,
         batch,
         heads,
         kv_heads: kvHeads,
@@ -370,7 +387,6 @@ export function readAsked(
     },
     results(frame) {
       const pair = (place: Place): Tensor<"float32" | "float64"> => floats(frame, dtype, place, pairShape);
-      const terms = Object.fromEntries([...trace].map(([name, place]) => [name, pair(place)]));
       return {
         lse: floats(frame, dtype, lse, [...leading, queries]),
         ...(weights === undefined ? {} : { weights: pair(weights) }),
@@ -378,7 +394,7 @@ export function readAsked(
           ? {}
           : {
               trace: {
-                ...terms,
+                ...Object.fromEntries(Array.from(trace, ([name, place]) => [name, pair(place)])),
                 masked: new Tensor(frame.uint8(masked, pairSize), pairShape, "bool"),
               } as unknown as AttentionTrace<"float32" | "float64">,
             }),
@@ -395,6 +411,20 @@ interface Operands extends AttentionShapes {
   readonly v: Float32Array | Float64Array;
 }
 
+function readOperand(subject: string, argument: string, array: unknown): ReadArray {
+  const read = readNumbers(subject, argument, array);
+  if (!read.shaped) {
+    refuse(
+      "shape-mismatch",
+      subject,
+      argument,
+      "an array with a shape, such as tensor(data, [T, d])",
+      verbatim(`a bare array of ${read.data.length} elements`),
+    );
+  }
+  return read;
+}
+
 /** @internal */
 export function readOperands(
   subject: string,
@@ -402,61 +432,26 @@ export function readOperands(
   k: unknown,
   v: unknown,
   dtype: "float32" | "float64",
+  part?: HeadsOf,
 ): Operands {
-  const [query, key, value] = (
-    [
-      ["q", q],
-      ["k", k],
-      ["v", v],
-    ] as const
-  ).map(([argument, array]) => {
-    const read = readNumbers(subject, argument, array);
-    if (!read.shaped) {
-      refuse(
-        "shape-mismatch",
-        subject,
-        argument,
-        "an array with a shape, such as tensor(data, [T, d])",
-        verbatim(`a bare array of ${read.data.length} elements`),
-      );
-    }
-    return read;
-  }) as [ReadArray, ReadArray, ReadArray];
+  const query = readOperand(subject, "q", q);
+  const key = readOperand(subject, "k", k);
+  const value = readOperand(subject, "v", v);
   const rank = query.shape.length;
   if (rank < 2 || rank > 4) {
-    refuse(
-      "shape-mismatch",
-      subject,
-      "q",
-      "of shape [T, d], [H, T, d] or [B, H, T, d]",
-      verbatim(`shape ${printedShape(query.shape)}`),
-    );
+    refuseShape(subject, "q", "of shape [T, d], [H, T, d] or [B, H, T, d]", query.shape);
   }
   const batch = rank === 4 ? query.shape[0]! : 1;
   const heads = rank >= 3 ? query.shape[rank - 3]! : 1;
   const [queries, width] = query.shape.slice(-2) as [number, number];
-  const fit = (argument: string, shape: readonly number[], fixed: readonly string[], fits: boolean): void => {
-    if (!fits) {
-      refuse(
-        "shape-mismatch",
-        subject,
-        argument,
-        `of shape [${fixed.join(", ")}]`,
-        verbatim(`shape ${printedShape(shape)}`),
-      );
-    }
-  };
-  const lead = rank === 4 ? [String(batch)] : [];
-  const someHeads = rank >= 3 ? ["heads"] : [];
+  const allowed = (heads: string, tokens: string, last: string): string =>
+    `of shape [${[...(rank === 4 ? [batch] : []), ...(rank >= 3 ? [heads] : []), tokens, last].join(", ")}]`;
   const kvHeads = rank >= 3 ? (key.shape[key.shape.length - 3] ?? 0) : 1;
   const keys = key.shape[key.shape.length - 2] ?? 0;
   const valueWidth = value.shape[value.shape.length - 1] ?? 0;
-  fit(
-    "k",
-    key.shape,
-    [...lead, ...someHeads, "Tk", String(width)],
-    key.shape.length === rank && (rank < 4 || key.shape[0] === batch) && key.shape[rank - 1] === width,
-  );
+  if (key.shape.length !== rank || (rank === 4 && key.shape[0] !== batch) || key.shape[rank - 1] !== width) {
+    refuseShape(subject, "k", allowed("heads", "Tk", String(width)), key.shape);
+  }
   if (kvHeads !== heads && (kvHeads === 0 || heads % kvHeads !== 0)) {
     refuse(
       "shape-mismatch",
@@ -466,15 +461,14 @@ export function readOperands(
       verbatim(`${kvHeads} heads`),
     );
   }
-  fit(
-    "v",
-    value.shape,
-    [...lead, ...(rank >= 3 ? [String(kvHeads)] : []), String(keys), "dv"],
-    value.shape.length === rank &&
-      (rank < 4 || value.shape[0] === batch) &&
-      (rank < 3 || value.shape[rank - 3] === kvHeads) &&
-      value.shape[rank - 2] === keys,
-  );
+  if (
+    value.shape.length !== rank ||
+    (rank === 4 && value.shape[0] !== batch) ||
+    (rank >= 3 && value.shape[rank - 3] !== kvHeads) ||
+    value.shape[rank - 2] !== keys
+  ) {
+    refuseShape(subject, "v", allowed(String(kvHeads), String(keys), "dv"), value.shape);
+  }
   // The same array given twice is moved in once.
   const same = (a: ReadArray, b: ReadArray): boolean =>
     a.source !== undefined && a.source === b.source && a.data.length === b.data.length;
@@ -493,6 +487,7 @@ export function readOperands(
     keys,
     width,
     valueWidth,
+    part,
   };
 }
 
@@ -638,13 +633,7 @@ function readKeyMask(
   const mask = readMask(subject, "keyMask", value, 2);
   const [last, first] = [mask.shape[mask.shape.length - 1], mask.shape[0]];
   if (last !== keys || (mask.shape.length === 2 && first !== batch)) {
-    refuse(
-      "shape-mismatch",
-      subject,
-      "keyMask",
-      `of shape [${keys}] or [${batch}, ${keys}]`,
-      verbatim(`shape ${printedShape(mask.shape)}`),
-    );
+    refuseShape(subject, "keyMask", `of shape [${keys}] or [${batch}, ${keys}]`, mask.shape);
   }
   return mask;
 }
@@ -655,7 +644,7 @@ function readKeyLengths(subject: string, value: unknown, batch: number, keys: nu
   const { data, shape } =
     typeof value === "number" ? { data: [value], shape: [1] } : readArray(subject, "keyLengths", value);
   if (shape.length !== 1 || shape[0] !== batch) {
-    refuse("shape-mismatch", subject, "keyLengths", allowed, verbatim(`shape ${printedShape(shape)}`));
+    refuseShape(subject, "keyLengths", allowed, shape);
   }
   return Float64Array.from(data as ArrayLike<number>, (length) =>
     readWhole(subject, "keyLengths", length, allowed, keys),
@@ -704,7 +693,7 @@ function readSinks(
   if (value === undefined) return undefined;
   const { data, shape } = readNumbers(subject, "sinks", value);
   if (shape.length !== 1 || shape[0] !== heads) {
-    refuse("shape-mismatch", subject, "sinks", `of shape [${heads}]`, verbatim(`shape ${printedShape(shape)}`));
+    refuseShape(subject, "sinks", `of shape [${heads}]`, shape);
   }
   return asFloats(subject, "sinks", data, dtype);
 }

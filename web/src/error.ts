@@ -125,6 +125,11 @@ export function refuse(code: ErrorCode, subject: string, argument: string, allow
   throw refusal({ code, subject, argument, allowed, given: printed(given) });
 }
 
+/** Throws `shape-mismatch` for an array of that shape. */
+export function refuseShape(subject: string, argument: string, allowed: string, shape: readonly unknown[]): never {
+  refuse("shape-mismatch", subject, argument, allowed, verbatim(`shape ${printedShape(shape)}`));
+}
+
 /** Throws `subject: argument is missing, it must be allowed`. */
 export function refuseMissing(subject: string, argument: string, allowed: string): never {
   throw refusal({ code: "missing-option", subject, argument, allowed, given: "undefined" });

@@ -1,7 +1,17 @@
 // posenc/files: tables out of files and into files. A format's parser asks for ranges of bytes and never sees the
 // source, so that bytes in memory, a Blob on a disk and a reader over a network go through the same checks.
 import { hasOrder, littleBytes } from "./byte-order.js";
-import { isList, isRecord, nearest, printed, printedShape, refusal, refuse, verbatim } from "./error.js";
+import {
+  isList,
+  isRecord,
+  nearest,
+  printed,
+  printedShape,
+  refusal,
+  refuse,
+  refuseShape,
+  verbatim,
+} from "./error.js";
 import { readOptions } from "./options.js";
 import {
   type DType,
@@ -741,7 +751,7 @@ export function toCsv(values: TensorLike, options?: ToCsvOptions): string {
   const { header } = readOptions(subject, options, ["header"]);
   const { shape, data, dtype } = array;
   if (shape.length < 1 || shape.length > 2) {
-    refuse("shape-mismatch", subject, "values", "of one or two axes", verbatim(`shape ${printedShape(shape)}`));
+    refuseShape(subject, "values", "of one or two axes", shape);
   }
   const [rows, width = 1] = shape as [number, number?];
   const lines: string[] = [];

@@ -1,5 +1,5 @@
 // Numbers that sum up attention weights, in float64.
-import { printedShape, refuse, verbatim } from "./error.js";
+import { refuse, refuseShape } from "./error.js";
 import { Frame } from "./module.js";
 import { readFinite, readFlag, readOptions } from "./options.js";
 import { type PositionsLike, type Positions, countUp, readPositions } from "./positions.js";
@@ -63,24 +63,17 @@ export function attentionDistance(weights: TensorLike, options?: AttentionDistan
   const given = readOptions(subject, options, ["positions", "queryPositions", "keyPositions", "allowNonFinite"]);
   const rank = read.shape.length;
   if (rank < 2)
-    refuse(
-      "shape-mismatch",
-      subject,
-      "weights",
-      "of shape [..., Tq, Tk]",
-      verbatim(`shape ${printedShape(read.shape)}`),
-    );
+    refuseShape(subject, "weights", "of shape [..., Tq, Tk]", read.shape);
   const side = (argument: "queryPositions" | "keyPositions", count: number): Positions => {
     const own = given[argument] === undefined ? "positions" : argument;
     if (given[own] === undefined) return countUp(0, count, subject, argument);
     const positions = readPositions(subject, own, given[own]);
     if (positions.axes !== 1 || positions.count !== count) {
-      refuse(
-        "shape-mismatch",
+      refuseShape(
         subject,
         own,
         `${count} positions on one axis`,
-        verbatim(`shape ${printedShape(positions.axes === 1 ? [positions.count] : [positions.axes, positions.count])}`),
+        positions.axes === 1 ? [positions.count] : [positions.axes, positions.count],
       );
     }
     return positions;

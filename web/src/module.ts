@@ -76,7 +76,7 @@ interface Source {
 
 interface CallLayout {
   readonly index: number;
-  readonly fields: readonly string[];
+  readonly cells: ReadonlyMap<string, number>; // of each field in order
 }
 
 interface CatalogueEntry {
@@ -423,7 +423,10 @@ function wordsAt(instance: Instance, address: number): string[][] {
 
 function start(part: Part, instance: Instance): Running {
   part.calls ??= new Map(
-    wordsAt(instance, instance.posenc_layout()).map(([name, ...fields], index) => [name!, { index, fields }]),
+    wordsAt(instance, instance.posenc_layout()).map(([name, ...fields], index) => [
+      name!,
+      { index, cells: new Map(fields.map((field, cell) => [field, cell])) },
+    ]),
   );
   return { part, instance, calls: part.calls, block: 0, arena: 0, capacity: 0 };
 }
@@ -636,9 +639,9 @@ export type FieldValue = number | boolean | Place | undefined;
  */
 export class Frame {
   readonly #subject: string;
-  readonly #cells: number[] = [];
-  readonly #moved: number[] = []; // cells that hold a place among the cells …
-  readonly #movedData: number[] = []; // … and among the data, made absolute when the frame runs
+  #cells = spareCells ?? new Float64Array(256);
+  #count = 0; // cells in use
+  readonly #places = new Map<number, Place>(); // of cells that hold an address, known only when the frame runs
   readonly #inputs: {
     readonly array: Elements;
     readonly argument: string;
@@ -648,8 +651,7 @@ export class Frame {
   #dataBytes = 0;
   #dataStart = 0;
   #block = 0;
-  #index = 0;
-  #fields: readonly string[] = [];
+  #call: CallLayout | undefined;
   readonly #part: Part;
   #ran: Running | undefined;
 
@@ -657,6 +659,7 @@ export class Frame {
   constructor(subject: string, part: Part = core) {
     this.#subject = subject;
     this.#part = part;
+    spareCells = undefined;
   }
 
   /**
@@ -706,63 +709,80 @@ export class Frame {
     return this.#pushCells([specs.length, ...places]);
   }
 
-  #push(value: FieldValue): void {
+  // Room for some cells, by the index of the first.
+  #take(count: number): number {
+    const start = this.#count;
+    this.#count += count;
+    if (this.#count > this.#cells.length) {
+      const more = new Float64Array(2 * this.#count);
+      more.set(this.#cells);
+      this.#cells = more;
+    }
+    return start;
+  }
+
+  #put(cell: number, value: FieldValue): void {
     if (typeof value === "object") {
-      (value.head ? this.#moved : this.#movedData).push(this.#cells.length);
-      this.#cells.push(value.offset);
+      this.#places.set(cell, value);
     } else {
-      this.#cells.push(typeof value === "number" ? value : value === true ? 1 : 0);
+      this.#cells[cell] = typeof value === "number" ? value : value === true ? 1 : 0;
     }
   }
 
   #pushCells(values: readonly FieldValue[]): Place {
-    const offset = this.#cells.length * 8;
-    for (const value of values) this.#push(value);
-    return { head: true, offset };
+    const start = this.#take(values.length);
+    for (const [i, value] of values.entries()) this.#put(start + i, value);
+    return { head: true, offset: start * 8 };
   }
 
   /** The block of a call, for another call that reads it. */
   block(name: string, values: Readonly<Record<string, FieldValue>>): Place {
-    const offset = this.#cells.length * 8;
-    this.#pushFields(this.#call(current(this.#part), name), name, values);
-    return { head: true, offset };
+    return this.#pushFields(this.#layout(current(this.#part), name), name, values);
   }
 
-  #call({ calls }: Running, name: string): CallLayout {
+  #layout({ calls }: Running, name: string): CallLayout {
     const call = calls.get(name);
     if (call === undefined) throw internal(this.#subject, `no call ${name}`);
     return call;
   }
 
-  #pushFields({ fields }: CallLayout, name: string, values: Readonly<Record<string, FieldValue>>): void {
-    for (const field of fields) {
-      const value = values[field];
-      if (value === undefined && !(field in values)) throw internal(this.#subject, `${name} needs ${field}`);
-      this.#push(value);
+  #pushFields({ cells }: CallLayout, name: string, values: Readonly<Record<string, FieldValue>>): Place {
+    const start = this.#take(cells.size);
+    let missing = cells.size;
+    // Engines find values quickly in the order that the object has them, and slowly in any other.
+    for (const field in values) {
+      const cell = cells.get(field);
+      if (cell === undefined) continue;
+      this.#put(start + cell, values[field]);
+      missing--;
     }
+    if (missing !== 0) {
+      throw internal(this.#subject, `${name} needs ${String([...cells.keys()].filter((field) => !(field in values)))}`);
+    }
+    return { head: true, offset: start * 8 };
   }
 
   /** Runs the call of calls.def with its fields given by name; a refusal by the core is thrown as PosencError. */
   run(name: string, values: Readonly<Record<string, FieldValue>>): this {
     for (const { array, argument, count } of this.#inputs) this.#refuseShrunk(array, argument, count);
     const running = current(this.#part);
-    const call = this.#call(running, name);
-    this.#fields = call.fields;
-    this.#block = this.block(name, values).offset;
-    const dataAt = Math.ceil(this.#cells.length / 2) * 16;
+    this.#call = this.#layout(running, name);
+    this.#block = this.#pushFields(this.#call, name, values).offset;
+    const dataAt = Math.ceil(this.#count / 2) * 16;
     const base = reserve(running, this.#subject, dataAt + this.#dataBytes);
     this.#dataStart = base + dataAt;
-    for (const i of this.#moved) this.#cells[i]! += base;
-    for (const i of this.#movedData) this.#cells[i]! += this.#dataStart;
+    for (const [cell, { head, offset }] of this.#places) this.#cells[cell] = offset + (head ? base : this.#dataStart);
 
     const { heap } = running.instance;
-    heap.f64.set(this.#cells, base / 8);
+    heap.f64.set(this.#cells.subarray(0, this.#count), base / 8);
+    spareCells = this.#cells;
     for (const { array, offset } of this.#inputs) {
-      heap.u8.set(new Uint8Array(array.buffer, array.byteOffset, array.byteLength), this.#dataStart + offset);
+      const size = array.BYTES_PER_ELEMENT;
+      const view = size === 8 ? heap.f64 : size === 1 ? heap.u8 : array instanceof Int32Array ? heap.i32 : heap.f32;
+      view.set(array, (this.#dataStart + offset) / size);
     }
     this.#block += base;
     this.#ran = running;
-    this.#index = call.index;
     return this.again({});
   }
 
@@ -770,11 +790,11 @@ export class Frame {
   again(values: Readonly<Record<string, number>>): this {
     const { instance, part } = this.#ran!;
     const { f64 } = instance.heap;
-    for (const field of Object.keys(values)) f64[this.#block / 8 + this.#fields.indexOf(field)] = values[field]!;
+    for (const field of Object.keys(values)) f64[this.#cell(field)] = values[field]!;
     const stack = instance.stackSave();
     let code: number;
     try {
-      code = instance.posenc_call(this.#index, this.#block);
+      code = instance.posenc_call(this.#call!.index, this.#block);
     } catch (error) {
       part.running = undefined;
       throw trapped(this.#subject, instance, error);
@@ -791,9 +811,13 @@ export class Frame {
     return JSON.parse(textAt(instance, instance.posenc_text()));
   }
 
+  #cell(field: string): number {
+    return this.#block / 8 + this.#call!.cells.get(field)!;
+  }
+
   /** A field of the block after the run: calls may answer in it. */
   answer(field: string): number {
-    return this.#ran!.instance.heap.f64[this.#block / 8 + this.#fields.indexOf(field)]!;
+    return this.#ran!.instance.heap.f64[this.#cell(field)]!;
   }
 
   /** A result, copied into `out`, from its element `at` on, or into a new array. */
@@ -834,6 +858,9 @@ export class Frame {
     }
   }
 }
+
+// The cells of a frame that has run serve the next one: an array of this size is slower to make than to fill.
+let spareCells: Float64Array | undefined;
 
 const kSet = (Object.getPrototypeOf(Uint8Array) as { prototype: Uint8Array }).prototype.set as (
   this: Elements,
@@ -969,7 +996,7 @@ function selfTest(): void {
   );
   const out = frame.output(count * 16);
   frame.run("attention", {
-    ...Object.fromEntries(core.calls!.get("attention")!.fields.map((field) => [field, 0])),
+    ...Object.fromEntries([...core.calls!.get("attention")!.cells.keys()].map((field) => [field, 0])),
     q: frame.input(q, "q", count * 4),
     k: frame.input(k, "k", count * 4),
     v: frame.input(v, "v", count * 4),

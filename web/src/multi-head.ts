@@ -1,7 +1,7 @@
 // Attention with its projections: tokens in, tokens out.
 import { type AttentionOptions, type AttentionResult, kAttentionOptions, readAsked } from "./attention.js";
 import { embed } from "./embed.js";
-import { printedShape, refuse, refuseMissing, verbatim } from "./error.js";
+import { printedShape, refuse, refuseMissing, refuseShape, verbatim } from "./error.js";
 import { type FieldValue, Frame } from "./module.js";
 import { readOptions, readWhole } from "./options.js";
 import type { Positions } from "./positions.js";
@@ -90,7 +90,7 @@ export function readCall(x: TensorLike, options: MultiHeadAttentionOptions) {
   const context = given.context === undefined ? undefined : readTokens("context", given.context);
   if (context !== undefined && (context.shape.length !== rank || (rank === 3 && context.shape[0] !== batch))) {
     const allowed = rank === 3 ? `of shape [${batch}, Tk, dContext], as x is` : "of shape [Tk, dContext], as x is";
-    refuse("shape-mismatch", kSubject, "context", allowed, verbatim(`shape ${printedShape(context.shape)}`));
+    refuseShape(kSubject, "context", allowed, context.shape);
   }
   const [keys, contextWidth] = (context ?? tokens).shape.slice(-2) as [number, number];
 

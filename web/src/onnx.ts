@@ -4,7 +4,7 @@
 import { type Causal, attention, readCausal, readWindow } from "./attention.js";
 import { bias } from "./bias.js";
 import { embed } from "./embed.js";
-import { isRecord, printedShape, refuse, refuseMissing, verbatim } from "./error.js";
+import { isRecord, refuse, refuseMissing, refuseShape, verbatim } from "./error.js";
 import { info } from "./module.js";
 import {
   Graph,
@@ -454,7 +454,7 @@ function readSinks(value: unknown, heads: number): Float32Array | undefined {
   if (value === undefined) return undefined;
   const { data, shape } = readNumbers(kSubject, "sinks", value);
   if (shape.length !== 1 || shape[0] !== heads) {
-    refuse("shape-mismatch", kSubject, "sinks", `of shape [${heads}]`, verbatim(`shape ${printedShape(shape)}`));
+    refuseShape(kSubject, "sinks", `of shape [${heads}]`, shape);
   }
   for (const sink of data) readFinite(kSubject, "sinks", sink);
   return Float32Array.from(data);

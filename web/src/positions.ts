@@ -1,5 +1,5 @@
 // Positions are data: real numbers up to 2^53 in magnitude, one row an axis. These are the ways to write them down.
-import { isList, printedShape, refuse, refuseMissing, refuseUnknown, verbatim } from "./error.js";
+import { isList, refuse, refuseMissing, refuseShape, refuseUnknown, verbatim } from "./error.js";
 import { kLimit, readFinite, readMask, readOptions, readWhole } from "./options.js";
 import {
   type NestedNumbers,
@@ -56,13 +56,7 @@ export function readPositions(subject: string, argument: string, value: unknown)
     read.shape.length > 2 ||
     (read.shape.length === 2 && !(read.shape[0]! >= 1 && read.shape[0]! <= 8))
   ) {
-    refuse(
-      "shape-mismatch",
-      subject,
-      argument,
-      "of shape [T] or [axes, T] with 1 to 8 axes",
-      verbatim(`shape ${printedShape(read.shape)}`),
-    );
+    refuseShape(subject, argument, "of shape [T] or [axes, T] with 1 to 8 axes", read.shape);
   }
   const data = asFloat64(read.data);
   return read.shape.length === 1
@@ -84,16 +78,28 @@ export function readPositionsOf(subject: string, value: unknown, tokens: number,
 /** Positions `start` … `start + count - 1`, written down when they are asked for: the core counts from 0 by itself. */
 export function countUp(start: number, count: number, subject: string, argument: string): Positions {
   allowedSize(subject, argument, [count], 8);
-  let data: Float64Array | undefined;
-  return {
-    axes: 1,
-    count,
-    implied: start === 0,
-    get data() {
-      // Not Float64Array.from(), which goes by way of a list.
-      return (data ??= new Float64Array(count).map((_, t) => start + t));
-    },
-  };
+  return new Counted(start, count);
+}
+
+// A class, since an object with a getter of its own is slow to make.
+class Counted implements Positions {
+  readonly axes = 1;
+  readonly implied: boolean;
+  readonly #start: number;
+  #data: Float64Array | undefined;
+
+  constructor(
+    start: number,
+    readonly count: number,
+  ) {
+    this.#start = start;
+    this.implied = start === 0;
+  }
+
+  get data(): Float64Array {
+    // Not Float64Array.from(), which goes by way of a list.
+    return (this.#data ??= new Float64Array(this.count).map((_, t) => this.#start + t));
+  }
 }
 
 /** One number for each of `count` tokens, such as `queryOrder`; undefined where not given. */

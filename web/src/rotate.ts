@@ -1,5 +1,5 @@
 // Rotate schemes alone, and the two layouts of their pairs.
-import { printedShape, refuse, verbatim } from "./error.js";
+import { refuse, refuseShape, verbatim } from "./error.js";
 import { Frame } from "./module.js";
 import { readChoice, readFlag, readOptions, readPositive } from "./options.js";
 import { type PositionsLike, readPositionsOf } from "./positions.js";
@@ -71,7 +71,7 @@ export function rotate(
   const tokens = shape[shape.length - 2]!;
   const wanted = specs.find((spec) => spec.width !== 0)?.width ?? width;
   if (shape.length < 2 || width !== wanted) {
-    refuse("shape-mismatch", subject, "x", `of shape [..., T, ${wanted}]`, verbatim(`shape ${printedShape(shape)}`));
+    refuseShape(subject, "x", `of shape [..., T, ${wanted}]`, shape);
   }
   const positions = readPositionsOf(subject, given.positions, tokens, "row of x");
   const size = allowedSize(subject, "x", shape, wide ? 8 : 4);
@@ -137,7 +137,7 @@ export function convertLayout(x: TensorLike, options: ConvertLayoutOptions): Ten
   const to = readChoice(subject, "to", given.to, choices, "half");
   const width = read.shape[read.shape.length - 1]!;
   if (width % 2 !== 0) {
-    refuse("shape-mismatch", subject, "x", "of an even last axis", verbatim(`shape ${printedShape(read.shape)}`));
+    refuseShape(subject, "x", "of an even last axis", read.shape);
   }
   const dtype =
     read.data instanceof Int32Array

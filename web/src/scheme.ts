@@ -10,6 +10,7 @@ import {
   printedShape,
   refuse,
   refuseMissing,
+  refuseShape,
   refuseUnknown,
   verbatim,
 } from "./error.js";
@@ -288,7 +289,8 @@ function flatOptions(descriptor: Outline, options: unknown): Map<string, unknown
     }
     const inner = names.filter((name) => name.startsWith(prefix)).map((name) => name.slice(prefix.length));
     const known = [...new Set(inner.map((name) => name.split(".")[0]!))];
-    for (const [key, entry] of readProperties(value, known, (key) => refuseUnknown(subject, prefix + key, names))) {
+    const said = readProperties(value, known, (key) => refuseUnknown(subject, prefix + key, names));
+    for (const [key, entry] of Object.entries(said)) {
       const name = prefix + key;
       if (entry === undefined) continue;
       if (names.includes(name)) flat.set(name, entry);
@@ -332,7 +334,7 @@ function readTable(subject: string, param: ParamOutline, value: unknown): TableV
   }
   const { data, shape } = parsed ?? (param.flags ? readArray : readNumbers)(subject, param.name, value);
   if (wide ? shape.length !== 1 : shape.length < 1 || shape.length > 3) {
-    refuse("shape-mismatch", subject, param.name, param.allowed, verbatim(`shape ${printedShape(shape)}`));
+    refuseShape(subject, param.name, param.allowed, shape);
   }
   allowedSize(subject, param.name, shape, wide ? 8 : 4);
   const own = wide ? asFloat64(data) : asFloat32(subject, param.name, data);

@@ -8,6 +8,7 @@ import {
   refusal,
   refuse,
   refuseMissing,
+  refuseShape,
   verbatim,
 } from "./error.js";
 import { kMaxBytes } from "./module.js";
@@ -82,7 +83,7 @@ export class Tensor<D extends DType = DType> implements Iterable<Element<D> | Te
     }
     if (dtype === "bool") checkFlags("Tensor", "data", data);
     this.data = data;
-    this.shape = Object.freeze([...dims]);
+    this.shape = Object.freeze(dims);
     this.dtype = dtype;
     this.size = size;
   }
@@ -486,13 +487,7 @@ function readShaped(subject: string, argument: string, value: Record<string, unk
   // Nothing of the object is read after its elements: a getter could take them away.
   const read = readArray(subject, `${argument}.data`, raw);
   if (read.shaped && read.shape.length !== 1) {
-    refuse(
-      "shape-mismatch",
-      subject,
-      `${argument}.data`,
-      "a flat array",
-      verbatim(`shape ${printedShape(read.shape)}`),
-    );
+    refuseShape(subject, `${argument}.data`, "a flat array", read.shape);
   }
   const size = product(dims);
   if (strides !== undefined && isList(strides)) {
