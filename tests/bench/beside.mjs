@@ -61,7 +61,25 @@ function agree(what, a, b, bound) {
   if (!(gap <= bound)) throw new Error(`${what}: results differ by ${gap}`);
 }
 
-async function attentionGroup({ posenc, peers }, { heads, n, causal, rounds }) {
+// The roof of our way: its kernels, packing and copies, and nothing else.
+function bareAttention(kernels, { q, k, v }, { heads, n, d, causal }) {
+  const bare = loadKernels(kernels);
+  const size = heads * n * d;
+  const [a, b, c, to] = [0, 1, 2, 3].map(() => bare.floats(size));
+  const scratch = bare.floats(2 * n * d + 2176);
+  const heap = new Float32Array(bare.memory.buffer);
+  const out = new Float32Array(size);
+  return () => {
+    heap.set(q.data, a / 4);
+    heap.set(k.data, b / 4);
+    heap.set(v.data, c / 4);
+    bare.bare_attention(a, b, c, to, scratch, n, heads, causal);
+    out.set(heap.subarray(to / 4, to / 4 + size));
+    return out;
+  };
+}
+
+async function attentionGroup({ posenc, peers, kernels }, { heads, n, causal, rounds }) {
   const d = 64;
   const shape = heads === 1 ? [n, d] : [heads, n, d];
   const [q, k, v] = [1, 2, 3].map((seed) => posenc.randomNormal(shape, { seed }));
@@ -72,6 +90,9 @@ async function attentionGroup({ posenc, peers }, { heads, n, causal, rounds }) {
   ours();
   const candidates = [{ name: "posenc, into out", run: ours, operations }];
   candidates.push({ name: "posenc", run: () => posenc.attention(q, k, v, { causal }), operations });
+  const bare = bareAttention(kernels, { q, k, v }, { heads, n, d, causal });
+  if (!causal) agree("the roof", bare(), out, 0);
+  candidates.push({ name: "roof: the kernels, packing and copies alone", run: bare, operations });
   if (peers) {
     const { ort, tf, jax } = peers;
     const session = async (name, bytes, dims, extra = {}) => {

@@ -26,6 +26,8 @@ const ms = (group, name) => Number(group.find((row) => row.name.startsWith(name)
 
 // Of each of our rows: with `out` given, and without.
 const share = (group) => group.filter(({ name }) => kOurs.test(name)).map(({ of_peak }) => Number(of_peak));
+// What our kernels with packing and copies alone reach.
+const roof = (group) => group.filter(({ name }) => name.startsWith("roof")).map(({ of_peak }) => Number(of_peak));
 const timesBestPeer = (group) => {
   const best = Math.min(...group.filter(({ name }) => kPeer.test(name)).map((row) => Number(row.ms)));
   return group.filter(({ name }) => kOurs.test(name) && !/alone/.test(name)).map((row) => best / Number(row.ms));
@@ -94,7 +96,9 @@ for (const [goal, groups, measure, print, least] of kGoals) {
       if (found.length === 0) return "not measured";
       const reached = found.every((one) => (bound < 0 ? one <= -bound : one >= bound));
       if (!reached) missed++;
-      return `${found.map(print).join(", ")}${reached ? "" : " (missed)"}`;
+      const [above] = measure === share ? roof(groupOf(engine, name)) : [];
+      const most = above === undefined ? "" : `, roof ${percent(above)}`;
+      return `${found.map(print).join(", ")}${most}${reached ? "" : " (missed)"}`;
     });
     const asked = [...new Set(Object.values(least).map(Math.abs))].map(print).join(" / ");
     console.log(`| ${goal} | ${name} | ${asked} | ${cells.join(" | ")} |`);
