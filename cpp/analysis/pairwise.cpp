@@ -26,6 +26,7 @@ std::size_t offset_count(const PairMatrices& m) { return m.queries == 0 || m.key
 Status offset_profile(const PairMatrices& m, double* mean, double* lowest, double* highest, double* deviation) {
   if (Status status = check(m, "offsetProfile"); !status.ok()) return status;
   const std::size_t offsets = offset_count(m);
+  if (offsets == 0) return ok();  // however many matrices without an element there are
   for (std::size_t b = 0; b < m.batch; ++b) {
     const double* matrix = m.data + b * m.queries * m.keys;
     for (std::size_t o = 0; o < offsets; ++o) {

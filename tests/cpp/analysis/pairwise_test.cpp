@@ -115,6 +115,16 @@ TEST_CASE("profiles, shares and rises by hand") {
   CHECK(offset_count(view({}, 0, 4)) == 0);
 }
 
+TEST_CASE("matrices without an element take no time, however many there are") {
+  double untouched = 7;
+  const std::size_t many = std::size_t{1} << 50;
+  for (const PairMatrices& m : {PairMatrices{nullptr, many, 0, 3, 0}, PairMatrices{nullptr, many, 3, 0, 1}}) {
+    CHECK(offset_count(m) == 0);
+    CHECK(offset_profile(m, &untouched, &untouched, &untouched, &untouched).ok());
+  }
+  CHECK(untouched == 7);
+}
+
 TEST_CASE("matrices that are refused") {
   const std::vector<double> bad = {1, std::numeric_limits<double>::infinity()}, plain = {1, 2}, negative = {-1, 1};
   double a = 0, b = 0;

@@ -46,9 +46,7 @@ export function offsetProfile(matrix: TensorLike, options?: StartOptions): Offse
   const frame = analysisFrame(subject);
   const places = [0, 1, 2, 3].map(() => frame.output(size * 8)) as [Place, Place, Place, Place];
   const [mean, lowest, highest, deviation] = places;
-  // However many matrices without an element there are, nothing is gone through.
-  const gone = count === 0 ? { ...read, batch: 0 } : read;
-  frame.run("offset_profile", { ...fields(frame, gone), start, mean, lowest, highest, deviation });
+  frame.run("offset_profile", { ...fields(frame, read), start, mean, lowest, highest, deviation });
   const made = tensors(frame, places, [...read.leading, count], size) as [
     Tensor<"float64">,
     Tensor<"float64">,
