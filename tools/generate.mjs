@@ -17,7 +17,7 @@ export async function readCatalogue() {
   const module = createModule();
   const start = module._posenc_describe();
   const text = new TextDecoder().decode(module.HEAPU8.subarray(start, module.HEAPU8.indexOf(0, start)));
-  return JSON.parse(text).map((scheme) => ({ ...scheme, notes: readNotes(`${scheme.slot}/${scheme.name}.cpp`) }));
+  return JSON.parse(text).map((scheme) => ({ ...scheme, ...readSource(`${scheme.slot}/${scheme.name}.cpp`) }));
 }
 
 // ---------------------------------------------------------------- notes
@@ -28,8 +28,9 @@ export async function readCatalogue() {
 //   // Good at: …            Fails: and Cost: likewise
 //   // Example: alibi({ heads: 8 }) [at POSITIONS, N tokens] [with OPTIONS]     by default its required params, causal
 //   // Picture: [FIGURE] [data] [attribute=value …]      data: the example's scheme, where attributes cannot say it
+//   // Either: table length? | length dim               params that are given one way or the other; ? where optional
 //   // Also: scaling.cpp     whose conventions are this scheme's too
-const kSections = /^(Conventions|Good at|Fails|Cost|Example|Picture|Also):\s*(.*)$/;
+const kSections = /^(Conventions|Good at|Fails|Cost|Example|Picture|Either|Also):\s*(.*)$/;
 
 /** The sections of a C++ text's head comment: {"Good at": "…", Conventions: [[name, text], …], …}. */
 export function notesOf(source) {
@@ -54,11 +55,13 @@ export function notesOf(source) {
   return notes;
 }
 
-function readNotes(path) {
+// The notes of a scheme's file, and whether its pairs fall on rows of a table: then it overrides index().
+function readSource(path) {
   const file = join(kRoot, "cpp/schemes", path);
-  const notes = notesOf(readFileSync(file, "utf8"));
+  const source = readFileSync(file, "utf8");
+  const notes = notesOf(source);
   if (notes.Also) notes.Also = notesOf(readFileSync(join(dirname(file), notes.Also), "utf8"));
-  return notes;
+  return { notes, hasRows: /\bbool index\(const Tile&.* override\b/.test(source) };
 }
 
 // ---------------------------------------------------------------- text
@@ -155,41 +158,117 @@ function grouped(params) {
   return groups;
 }
 
-function members(params, { type, optional, documented }) {
+// One member of an object type, with its comment.
+function member(param, name, indent, { type = optionType(param), optional = !param.required, documented = true } = {}) {
+  const where = param.where && param.inner === undefined ? `Only ${belonging(param)}.` : "";
+  const words = [sentence(param.sentence), where, allowedOf(param), defaultOf(param)].filter(Boolean).join(" ");
+  return [
+    ...(documented ? comment([words], indent) : []),
+    `${indent}readonly ${name}${optional ? "?" : ""}: ${type};`,
+  ];
+}
+
+// What may be read of a scheme.
+function properties(params) {
   const lines = [];
-  const member = (param, name, indent, own = type(param), missing = optional(param)) => {
-    const where = param.where && param.inner === undefined ? `Only ${belonging(param)}.` : "";
-    const words = [sentence(param.sentence), where, allowedOf(param), defaultOf(param)].filter(Boolean).join(" ");
-    if (documented) lines.push(...comment([words], indent));
-    lines.push(`${indent}readonly ${name}${missing ? "?" : ""}: ${own};`);
-  };
   for (const [outer, group] of grouped(params)) {
-    const chosen = group.find((param) => group.some(({ where }) => where === param.name));
+    const own = (param, name, indent, optional) =>
+      lines.push(...member(param, name, indent, { type: propertyType(param), optional, documented: false }));
     if (group[0].inner === undefined) {
-      member(group[0], outer, "  ");
-    } else if (chosen && documented) {
-      // A union: each choice with the params that belong to it.
-      lines.push(`  readonly ${outer}?:`);
-      for (const choice of chosen.choices) {
-        lines.push("    | {");
-        for (const param of group) {
-          const needed = param.neededBy?.includes(choice);
-          if (param === chosen) member(param, param.inner, "        ", quoted(choice), choice === param.default);
-          else if (!param.where) member(param, param.inner, "        ");
-          else if (needed || param.takenBy.includes(choice))
-            member(param, param.inner, "        ", optionType(param), !needed);
-        }
-        lines.push("      }");
-      }
-      lines.push(`${lines.pop()};`);
+      own(group[0], outer, "  ", false);
     } else {
-      lines.push(`  readonly ${outer}${group.every(optional) ? "?" : ""}: {`);
-      for (const param of group)
-        member(param, param.inner, "    ", type(param), optional(param) || param.where !== undefined);
+      lines.push(`  readonly ${outer}: {`);
+      for (const param of group) own(param, param.inner, "    ", param.where !== undefined);
       lines.push("  };");
     }
   }
   return lines;
+}
+
+// Members of a union: `shown` as they are, the others that the union knows absent.
+const absent = (names) => (names.length > 0 ? ` & Absent<${names.map(quoted).join(" | ")}>` : "");
+
+// A union over a choice: each of its values with the params that belong to it. Where the choice may be left out, those
+// of other values are ruled out by name; elsewhere the choice itself tells that they are not there.
+function byChoice(chosen, group, nameOf, indent) {
+  return chosen.choices.map((choice) => {
+    const lines = [`${indent}| ({`];
+    const optional = choice === chosen.default;
+    const others = [];
+    for (const param of group) {
+      const needed = param.neededBy?.includes(choice);
+      const inner = `${indent}    `;
+      if (param === chosen) lines.push(...member(param, nameOf(param), inner, { type: quoted(choice), optional }));
+      else if (!param.where) lines.push(...member(param, nameOf(param), inner));
+      else if (needed || param.takenBy.includes(choice))
+        lines.push(...member(param, nameOf(param), inner, { optional: !needed }));
+      else others.push(nameOf(param));
+    }
+    const ruledOut = optional ? absent(others) : "";
+    if (ruledOut === "") lines[0] = lines[0].replace("({", "{");
+    return [...lines, `${indent}  }${ruledOut}${ruledOut === "" ? "" : ")"}`];
+  }).flat();
+}
+
+// A union of the ways that an `Either:` line tells: "table length? | length dim seed?".
+function byWay(either, params) {
+  const ways = either.split("|").map((way) =>
+    way.trim().split(/\s+/).map((word) => ({ name: word.replace("?", ""), optional: word.endsWith("?") })),
+  );
+  const all = [...new Set(ways.flat().map(({ name }) => name))];
+  const lines = ways.flatMap((way) => {
+    const others = all.filter((name) => !way.some((param) => param.name === name));
+    const own = way.flatMap(({ name, optional }) => {
+      const param = params.find((each) => each.name === name);
+      if (!param) throw new Error(`Either: names ${name}, which is no param.`);
+      return member(param, name, "      ", { optional });
+    });
+    const ruledOut = absent(others);
+    return ruledOut === "" ? ["  | {", ...own, "    }"] : ["  | ({", ...own, `    }${ruledOut})`];
+  });
+  return { lines, names: all };
+}
+
+// The type of a factory's options: an interface, or with what is given one way or another a union.
+function options(scheme, type) {
+  const { params } = scheme;
+  const unions = [];
+  const taken = new Set();
+  if (scheme.notes?.Either) {
+    const { lines, names } = byWay(scheme.notes.Either, params);
+    names.forEach((name) => taken.add(name));
+    unions.push(lines);
+  }
+  for (const chosen of params) {
+    const group = params.filter(({ name, where }) => name === chosen.name || where === chosen.name);
+    if (group.length < 2 || chosen.name.includes(".")) continue;
+    group.forEach(({ name }) => taken.add(name));
+    unions.push(byChoice(chosen, group, ({ name }) => name, "  "));
+  }
+  const lines = [];
+  for (const [outer, group] of grouped(params.filter(({ name }) => !taken.has(name)))) {
+    const chosen = group.find((param) => group.some(({ where }) => where === param.name));
+    if (group[0].inner === undefined) {
+      lines.push(...member(group[0], outer, "  "));
+    } else if (chosen) {
+      lines.push(`  readonly ${outer}?:`, ...byChoice(chosen, group, ({ inner }) => inner, "    "));
+      lines.push(`${lines.pop()};`);
+    } else {
+      const optional = group.every((param) => !param.required);
+      lines.push(`  readonly ${outer}${optional ? "?" : ""}: {`);
+      for (const param of group) lines.push(...member(param, param.inner, "    "));
+      lines.push("  };");
+    }
+  }
+  const head = comment([`Options of {@link ${scheme.name}}.`]);
+  if (unions.length === 0) return [...head, `export interface ${type}Options {`, ...lines, "}"];
+  const parts = [...(lines.length > 0 ? [["{", ...lines, "}"]] : []), ...unions.map((union) => ["(", ...union, ")"])];
+  const declared = `export type ${type}Options =`;
+  const joined =
+    parts.length === 1
+      ? [declared, ...parts[0].slice(1, -1)]
+      : parts.flatMap(([first, ...others], i) => [i === 0 ? `${declared} ${first}` : `& ${first}`, ...others]);
+  return [...head, ...joined.slice(0, -1), `${joined.at(-1)};`];
 }
 
 function lawText({ law, when, length }) {
@@ -205,20 +284,18 @@ function lawText({ law, when, length }) {
 
 function factory(scheme, index) {
   const type = pascal(scheme.name);
-  const required = scheme.params.some((param) => param.required);
+  const required = scheme.params.some((param) => param.required) || requiredWays(scheme);
   const laws = scheme.laws.map(lawText).join("; ");
   const lines = [
-    ...comment([`Options of {@link ${scheme.name}}.`]),
-    `export interface ${type}Options {`,
-    ...members(scheme.params, { type: optionType, optional: (param) => !param.required, documented: true }),
-    "}",
+    ...options(scheme, type),
     "",
     ...comment([
       `A scheme made by {@link ${scheme.name}}: its parameters are readable; one neither given nor with a default is null.`,
     ]),
     `export interface ${type} extends ${pascal(scheme.slot)}Scheme {`,
     `  readonly name: ${quoted(scheme.name)};`,
-    ...members(scheme.params, { type: propertyType, optional: () => false, documented: false }),
+    ...(scheme.slot === "bias" || scheme.slot === "relate" ? [`  readonly [hasRows]?: ${scheme.hasRows === true};`] : []),
+    ...properties(scheme.params),
     "}",
     "",
     ...comment([
@@ -232,6 +309,11 @@ function factory(scheme, index) {
     "}",
   ];
   return lines.join("\n");
+}
+
+// True where every way of an `Either:` line asks for something.
+function requiredWays({ notes }) {
+  return notes?.Either?.split("|").every((way) => way.trim().split(/\s+/).some((word) => !word.endsWith("?"))) ?? false;
 }
 
 // JSON as a TypeScript literal, one entry of a list a line.
@@ -267,7 +349,7 @@ function brief(param) {
 }
 
 // What programs need of a scheme, and what is written for people.
-function divided({ slot, name, title, params, notes: _, ...prose }) {
+function divided({ slot, name, title, params, notes: _, hasRows: __, ...prose }) {
   return {
     outline: { slot, name, title, params: params.map(({ sentence: _, ...param }) => brief(param)) },
     sentences: params.map(({ sentence }) => sentence),
@@ -281,9 +363,12 @@ function typescript(catalogue) {
     scheme.params.some((param) => param.kind === "list" || param.kind === "table"),
   );
   const flags = catalogue.some((scheme) => scheme.params.some((param) => param.flags));
+  const factories = catalogue.map(factory).join("\n\n");
+  const types = ["Outline", ...slots, ...(tables ? ["TableJSON"] : [])];
+  for (const name of ["Absent", "hasRows"]) if (new RegExp(`\\b${name}\\b`).test(factories)) types.push(name);
   return `${[
     kFirstLine,
-    `import { type ${["Outline", ...slots, ...(tables ? ["TableJSON"] : [])].sort().join(", type ")}, makeScheme, outlined } from "./scheme.js";`,
+    `import { type ${types.sort().join(", type ")}, makeScheme, outlined } from "./scheme.js";`,
     ...(tables ? [`import type { ${flags ? "Nested, " : ""}Tensor, TensorLike } from "./tensor.js";`] : []),
     "",
     "/** The catalogue without its prose: every scheme's slot, name, title and parameters. */",
@@ -291,7 +376,7 @@ function typescript(catalogue) {
     ...catalogue.map((scheme) => literal(divided(scheme).outline)),
     "]);",
     "",
-    catalogue.map(factory).join("\n\n"),
+    factories,
   ].join("\n")}\n`;
 }
 
@@ -499,23 +584,26 @@ export function computing() {
   return names;
 }
 
-// Those that run in blocks, and where these are made.
+// Those that run in blocks, where these are made, and their types where the general ones would lose what they infer.
 const kInBlocks = {
-  attention: ["attentionParts", "attention-blocks"],
-  multiHeadAttention: ["multiHeadParts", "multi-head-blocks"],
+  attention: ["attentionParts", "attention-blocks", "LaterAttention"],
+  multiHeadAttention: ["multiHeadParts", "multi-head-blocks", "LaterMultiHeadAttention"],
   attentionGradient: ["gradientParts", "gradient-blocks"],
 };
 
 function worker() {
   const lines = computing().map((name) => {
-    const parts = kInBlocks[name] === undefined ? "" : `, ${kInBlocks[name][0]}`;
-    return `/** {@link posenc.${name}} */\nexport const ${name} = /* @__PURE__ */ later("${name}", posenc.${name}${parts});`;
+    const [blocks, , own] = kInBlocks[name] ?? [];
+    const call = `/* @__PURE__ */ later("${name}", posenc.${name}${blocks ? `, ${blocks}` : ""});`;
+    const line = `export const ${name}${own ? `: ${own}` : ""} = `;
+    const broken = line.length + call.length > kColumns ? `\n  ${call}` : call;
+    return `/** {@link posenc.${name}} */\n${line.trimEnd()}${broken === call ? " " : ""}${broken}`;
   });
   return `${[
     "// Generated by tools/generate.mjs from what index.ts exports. Do not edit.",
     `import * as posenc from "./index.js";`,
     ...Object.values(kInBlocks).map(([parts, file]) => `import { ${parts} } from "./worker/${file}.js";`).sort(),
-    `import { later } from "./worker/later.js";`,
+    `import { ${[...Object.values(kInBlocks).flatMap(([, , own]) => (own ? [`type ${own}`] : [])), "later"].join(", ")} } from "./worker/later.js";`,
     "",
     `export * from "./index.js";`,
     ...lines,

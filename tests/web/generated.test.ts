@@ -15,13 +15,14 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import * as posenc from "../../web/src/index.js";
 import { renderSVG } from "../../web/src/render.js";
-import type { Descriptor } from "../../web/src/scheme.js";
+import type { Descriptor, Param } from "../../web/src/scheme.js";
 // @ts-expect-error -- a script without types
 import * as generator from "../../tools/generate.mjs";
 
 type Notes = Record<string, string> & { Conventions?: [string, string][]; Also?: Notes };
-type Noted = Descriptor & { notes?: Notes };
-const { filesOf, picturesOf, readCatalogue, notesOf } = generator as {
+type Noted = Descriptor & { notes?: Notes; hasRows?: boolean };
+const { exampleOf, filesOf, picturesOf, readCatalogue, notesOf } = generator as {
+  exampleOf: (scheme: Noted) => { call: string; positions?: string; tokens: number };
   filesOf: (catalogue: readonly Noted[]) => Map<string, string>;
   picturesOf: (catalogue: readonly Noted[], library: object) => Map<string, string>;
   readCatalogue: () => Promise<readonly Noted[]>;
@@ -111,14 +112,36 @@ const kInvented: Descriptor = {
   laws: [{ law: "shift_invariant", sentence: "The bias depends on the offset only." }],
 };
 
-function typecheck(source: string, use: string): string {
+const kInventedUse = `
+      import { invented } from "./schemes.gen.js";
+      const scheme = invented({ heads: 2, kind: "power", list: [1, 2], table: false,
+        scaling: { type: "linear", factor: 2 } });
+      const heads: number = scheme.heads;
+      const kind: "log" | "power" = scheme.kind;
+      const factor: number = scheme.scaling.factor;
+      const again: number = scheme.again;
+      // @ts-expect-error -- required
+      invented({});
+      // @ts-expect-error -- no such choice
+      invented({ heads: 2, kind: "cubic" });
+      // @ts-expect-error -- a list cannot be left out with false
+      invented({ heads: 2, list: false });
+      // @ts-expect-error -- no such option
+      invented({ heads: 2, headz: 2 });
+      // @ts-expect-error -- may be absent
+      const rows: number = scheme.list.shape[0];
+      export { heads, kind, factor, again, rows };
+`;
+
+// What the compiler says of programs beside a schemes.gen.ts, by their names.
+function typecheck(source: string, uses: Readonly<Record<string, string>>): string {
   const folder = mkdtempSync(join(tmpdir(), "posenc-types-"));
   try {
     mkdirSync(join(folder, "web"));
     for (const name of ["build", "node_modules"]) symlinkSync(join(kRoot, name), join(folder, name));
     execFileSync("cp", ["-r", join(kRoot, "web/src"), join(folder, "web/src")]);
     writeFileSync(join(folder, "web/src/schemes.gen.ts"), source);
-    writeFileSync(join(folder, "web/src/use.ts"), use);
+    for (const [name, use] of Object.entries(uses)) writeFileSync(join(folder, `web/src/${name}.ts`), use);
     writeFileSync(
       join(folder, "tsconfig.json"),
       JSON.stringify({
@@ -139,6 +162,22 @@ function typecheck(source: string, use: string): string {
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+// The compiler takes seconds: it sees all programs at once, and every test reads what it says of its own.
+let compiling: Promise<Record<"invented" | "options", string[]>> | undefined;
+
+function compiled(): NonNullable<typeof compiling> {
+  return (compiling ??= (async () => {
+    const catalogue = await readCatalogue();
+    const generated = filesOf([...catalogue, kInvented]).get("web/src/schemes.gen.ts")!;
+    const uses = { "use-invented": kInventedUse, "use-options": optionsProgram(catalogue) };
+    const said = typecheck(generated, uses).split("\n");
+    const of = (name: string): string[] => said.filter((line) => line.includes(`/use-${name}.ts`));
+    const others = said.filter((line) => line !== "" && !/^ |\/use-(invented|options)\.ts/.test(line));
+    expect(others).toEqual([]);
+    return { invented: of("invented"), options: of("options") };
+  })());
 }
 
 describe("generated files", () => {
@@ -186,31 +225,126 @@ describe("generated files", () => {
     expect(after.get("docs/schemes/invented.md")).toContain("\n# invented\n");
     expect(after.get("README.md")).toContain("| [`invented`](docs/schemes/invented.md) | bias |");
     for (const text of before.values()) expect(text).not.toContain("nvented");
-    expect(
-      typecheck(
-        gen,
-        `
-      import { invented } from "./schemes.gen.js";
-      const scheme = invented({ heads: 2, kind: "power", list: [1, 2], table: false,
-        scaling: { type: "linear", factor: 2 } });
-      const heads: number = scheme.heads;
-      const kind: "log" | "power" = scheme.kind;
-      const factor: number = scheme.scaling.factor;
-      const again: number = scheme.again;
-      // @ts-expect-error -- required
-      invented({});
-      // @ts-expect-error -- no such choice
-      invented({ heads: 2, kind: "cubic" });
-      // @ts-expect-error -- a list cannot be left out with false
-      invented({ heads: 2, list: false });
-      // @ts-expect-error -- no such option
-      invented({ heads: 2, headz: 2 });
-      // @ts-expect-error -- may be absent
-      const rows: number = scheme.list.shape[0];
-      export { heads, kind, factor, again, rows };
-    `,
-      ),
-    ).toBe("");
+    expect((await compiled()).invented).toEqual([]);
+  });
+});
+
+// Options of a scheme as text, of the params named: values that are allowed, as far as one param can say.
+function optionsText(
+  params: readonly Param[],
+  names: readonly string[],
+  choice: Readonly<Record<string, string>> = {},
+): string {
+  const object: Record<string, unknown> = {};
+  for (const name of names) {
+    const { kind, default: fallback, choices, shape, min, shown } = params.find((param) => param.name === name)!;
+    const whole = kind === "list" ? (/^\[(\d+)\]$/.exec(shape!)?.[1] ?? "4") : "";
+    const value =
+      choice[name] ??
+      (kind === "list" ? Array(Number(whole)).fill(4)
+      : kind === "table" ? [[1, 1, 1, 1], [1, 1, 1, 1]]
+      : kind === "flag" ? true
+      : kind === "choice" ? choices![0]
+      : (shown?.value ?? fallback ?? Math.max(min ?? 1, 4)));
+    const [outer, inner] = name.split(".") as [string, string?];
+    if (inner === undefined) object[outer] = value;
+    else object[outer] = { ...(object[outer] as object | undefined), [inner]: value };
+  }
+  return JSON.stringify(object);
+}
+
+// For each choice that other params belong to, and each of its values: those of the value are taken, the required ones
+// asked for, and every other one refused. Gives the calls as a program for the compiler; the core is asked here.
+function optionsProgram(catalogue: readonly Noted[]): string {
+  const lines: string[] = [];
+  const wrong = (call: string): void => void lines.push("// @ts-expect-error -- " + call, `void (() => ${call});`);
+  let unions = 0;
+  const refused = (call: string): string => {
+    try {
+      new Function(...Object.keys(posenc), `return ${call}`)(...Object.values(posenc));
+      return "taken";
+    } catch (error) {
+      return error instanceof posenc.PosencError ? error.code : String(error);
+    }
+  };
+  for (const { name, params, notes } of catalogue) {
+    const ways = notes?.Either?.split("|").map((way) => way.trim().split(/\s+/)) ?? [];
+    const first = (ways[0] ?? []).filter((word) => !word.endsWith("?"));
+    const required = [...params.filter((param) => param.required).map((param) => param.name), ...first];
+    for (const chosen of params.filter((param) => params.some(({ where }) => where === param.name))) {
+      unions += 1;
+      const dependents = params.filter(({ where }) => where === chosen.name);
+      for (const choice of [undefined, ...chosen.choices!]) {
+        const value = choice ?? (chosen.default as string);
+        const needed = dependents.filter(({ neededBy }) => neededBy!.includes(value)).map((param) => param.name);
+        const taken = dependents.filter(({ takenBy }) => takenBy!.includes(value)).map((param) => param.name);
+        const own = [...needed, ...taken];
+        const others = dependents.map((param) => param.name).filter((other) => !own.includes(other));
+        const start = [...required, ...(choice === undefined ? [] : [chosen.name])];
+        const say = (names: readonly string[]): string =>
+          `${name}(${optionsText(params, names, choice === undefined ? {} : { [chosen.name]: choice })})`;
+        lines.push(`void (() => ${say([...start, ...own])});`);
+        if (choice === undefined && needed.length > 0) continue;
+        for (const lost of needed) {
+          const call = say([...start, ...needed.filter((other) => other !== lost)]);
+          wrong(call);
+          expect(refused(call), call).toBe("missing-option");
+        }
+        for (const other of others) {
+          const call = say([...start, ...needed, other]);
+          wrong(call);
+          expect(refused(call), call).toBe("unknown-option");
+        }
+      }
+    }
+    for (const way of ways) {
+      const names = way.filter((word) => !word.endsWith("?"));
+      const all = way.map((word) => word.replace("?", ""));
+      lines.push(`void (() => ${name}(${optionsText(params, all)}));`);
+      expect(refused(`${name}(${optionsText(params, names)})`), `${name} ${way}`).toBe("taken");
+      // Without one of them it is another way, or none.
+      for (const lost of names) {
+        const rest = names.filter((other) => other !== lost);
+        if (ways.some((other) => other.every((word) => word.endsWith("?") || rest.includes(word)))) continue;
+        const call = `${name}(${optionsText(params, rest)})`;
+        wrong(call);
+        expect(refused(call), call).toBe("missing-option");
+      }
+      for (const other of ways.flat().map((word) => word.replace("?", ""))) {
+        if (all.includes(other)) continue;
+        // It may complete another way.
+        const names = [...all, other];
+        const fits = ways.some((each) => {
+          const words = each.map((word) => word.replace("?", ""));
+          return names.every((word) => words.includes(word));
+        });
+        if (!fits) wrong(`${name}(${optionsText(params, names)})`);
+      }
+    }
+  }
+  expect(unions).toBeGreaterThan(5);
+  expect(lines.length).toBeGreaterThan(100);
+  // What has rows, says the type, may be asked of them, and nothing else; and so it is.
+  for (const scheme of catalogue.filter(({ slot }) => slot === "bias" || slot === "relate")) {
+    const { call, positions, tokens } = exampleOf(scheme);
+    const ask = `relativeIndex(${call}, { queries: ${positions ?? tokens}, keys: ${positions ?? tokens} })`;
+    expect(refused(ask), ask).toBe(scheme.hasRows ? "taken" : "unsupported");
+    if (scheme.hasRows) lines.push(`void (() => ${ask});`);
+    else wrong(ask);
+  }
+  const used = [...catalogue.map(({ name }) => name), "relativeIndex", "grid", "multimodalPositions", "arange"];
+  const imports = used.filter((name) => lines.some((line) => new RegExp(`\\b${name}\\(`).test(line)));
+  // A scheme whose type says nothing of rows may have some.
+  const rest = [
+    'import type { BiasScheme, RelateScheme } from "./index.js";',
+    "export const ask = (scheme: BiasScheme | RelateScheme) => relativeIndex(scheme, { queries: 1, keys: 1 });",
+  ];
+  return [`import { ${imports.join(", ")} } from "./index.js";`, ...rest, ...lines].join("\n");
+}
+
+describe("the types of options", () => {
+  it("take what goes together, and nothing else, as the core does", async () => {
+    expect((await compiled()).options).toEqual([]);
   });
 });
 

@@ -378,7 +378,8 @@ describe("a bad script", () => {
       join(folder, "consumer.ts"),
       `
       import { PosencError, type Tensor } from "posenc";
-      import { alibi, attention, encode, rope, rotate, schemes, shaw, sinusoidal } from "posenc";
+      import { alibi, attention, encode, queryScale, relativeIndex, rope, rotate, schemes, shaw, sinusoidal }
+        from "posenc";
       import "posenc/elements";
       import { renderSVG } from "posenc/render";
       import { readNpy, readSafetensors, toCsv, toNpy } from "posenc/files";
@@ -416,6 +417,29 @@ describe("a bad script", () => {
       rope({ dim: 2, layout: "quarter" });
       // @ts-expect-error -- no such option
       attention(q, q, q, { casual: true });
+      // What was asked for is there, and nothing else; in the worker too.
+      const asked = attention(q, q, q, { weights: true, trace: true, dtype: "float64" });
+      const terms: Tensor<"float64">[] = [asked.weights, asked.trace.scores, asked.lse];
+      const far: Promise<Tensor<"float32">> = later.attention(q, q, q, { weights: true }).then((all) => all.weights);
+      // @ts-expect-error -- not asked for
+      attention(q, q, q).weights;
+      // @ts-expect-error -- not asked for
+      later.attention(q, q, q, { weights: true }).then((all) => all.trace);
+      // @ts-expect-error -- ALiBi falls on no rows of a table
+      relativeIndex(alibi({ heads: 1 }), { queries: 2, keys: 2 });
+      // @ts-expect-error -- the logarithm needs the trained length
+      queryScale({ law: "logn" });
+      // The events of figures, on them and on what holds them.
+      document.createElement("posenc-embed").addEventListener("posenc-error", function (event) {
+        const why: unknown = event.detail.error;
+        return [why, this.toSvg()];
+      });
+      document.body.addEventListener("posenc-error", ({ detail }) => detail.error);
+      document.addEventListener("posenc-error", ({ detail }) => detail.error);
+      addEventListener("posenc-ready", (event) => event.target);
+      // @ts-expect-error -- no such detail
+      addEventListener("posenc-error", ({ detail }) => detail.reason);
+      export { terms, far };
       export { table, out, heads, svg, held, fetched, csv, model, read, names, promised, PosencError };
     `,
     );

@@ -10,6 +10,7 @@ import {
   fromJSON,
   tensor,
   type AnyScheme,
+  type AskedOf,
   type AttentionOptions,
   type AttentionResult,
   type AttentionTrace,
@@ -88,7 +89,7 @@ interface Side {
   /** Queries and keys, [heads, tokens, width], and what attention is told of them. */
   q: Float32Array;
   k: Float32Array;
-  options: AttentionOptions;
+  options: Omit<AttentionOptions, "dtype" | "weights" | "trace">;
   /** Rows that were looked at. */
   rows: Map<number, Row>;
   /** [heads, queries, keys]; NaN where masked. Empty where only rows are looked at. */
@@ -491,7 +492,7 @@ function sideOf(base: Base, descriptor: Descriptor | undefined, values: Values, 
 }
 
 // Who may see whom.
-function visibility(base: Base): AttentionOptions {
+function visibility(base: Base): Side["options"] {
   return {
     causal: base.causal,
     ...(base.window > 0 ? { window: base.window } : {}),
@@ -512,7 +513,13 @@ function rowsOf(data: Float32Array, outer: number, width: number, first: number,
 }
 
 // Queries `first` to `end` at their places in the whole: a query's results depend on nothing but it and the keys.
-function attendRows(side: Side, base: Base, first: number, end: number, more: AttentionOptions): AttentionResult {
+function attendRows<W extends boolean, T extends boolean = false>(
+  side: Side,
+  base: Base,
+  first: number,
+  end: number,
+  more: Pick<AskedOf<W, T>, "weights" | "trace">,
+): AttentionResult<"float32", W, T> {
   const { heads, width } = base;
   const keys = tensor(side.k, [heads, base.keys.length, width]);
   const places = { queryPositions: arange(first, end), keyPositions: base.keys.length };
@@ -537,7 +544,7 @@ function* weigh(side: Side, base: Base, large: LargeWeights): Generator<number> 
       keyPositions: keys.length,
       weights: true,
     });
-    const [from, visible] = [weights as Tensor, (seen.weights as Tensor).data];
+    const [from, visible] = [weights, seen.weights.data];
     const size = (end - first) * keys.length;
     side.heads.forEach((head, h) => {
       const part = from.data.subarray(h * size, (h + 1) * size) as Float32Array;
@@ -568,11 +575,11 @@ function rowOf(model: Base, side: Side, row: number): Row {
   let known = side.rows.get(row);
   if (!known) {
     const result = attendRows(side, model, row, row + 1, { weights: true, trace: true });
-    const weights = result.weights as Tensor;
+    const { weights } = result;
     const places = { queryPositions: [row], keyPositions: model.keys.length };
     known = {
-      trace: result.trace as AttentionTrace,
-      weights: weights.data as Float32Array,
+      trace: result.trace,
+      weights: weights.data,
       entropy: entropy(weights).data,
       distance: attentionDistance(weights, places).data,
     };
@@ -643,7 +650,7 @@ function termsOf(model: Model, side: Side, head: number, row: number, column: nu
       const encoding = side.encoding as NonNullable<Side["encoding"]>;
       const meet = (q: Float32Array, k: Float32Array): number => {
         const key = tensor(slice(k, column), [1, width]);
-        const met = attend(tensor(slice(q, row), [1, width]), key, key, { trace: true }).trace as AttentionTrace;
+        const met = attend(tensor(slice(q, row), [1, width]), key, key, { trace: true }).trace;
         return met.content.data[0] as number;
       };
       return [

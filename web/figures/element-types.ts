@@ -99,7 +99,22 @@ export interface PosencElements {
   >;
 }
 
+/** What `posenc-error` says: why a figure cannot be drawn. */
+export interface FigureFault {
+  readonly error: unknown;
+}
+
+/** The events of a figure that HTML does not know; `input` and `change` are HTML's. All bubble, out of shadow trees. */
+export interface FigureEvents {
+  /** The figure has been drawn for the first time. */
+  "posenc-ready": Event;
+  /** It cannot be drawn. */
+  "posenc-error": CustomEvent<FigureFault>;
+}
+
 declare global {
+  // Heard on a figure, and on whatever holds it: elements, the document, the window.
+  interface GlobalEventHandlersEventMap extends FigureEvents {}
   // Merged into the DOM's own, which is what makes its functions know the elements.
   interface HTMLElementTagNameMap extends PosencElements {}
 }

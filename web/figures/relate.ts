@@ -113,10 +113,10 @@ export const relate = defineFigure<Model>({
     const k = randomNormal([heads, tokens, width], { seed: 2 * seed + 1 });
     // With values of zero the output is what the scheme mixes into it.
     const none = tensor(new Float32Array(heads * tokens * valueWidth), [heads, tokens, valueWidth]);
-    const attend = (causal: boolean): AttentionResult =>
+    const attend = (causal: boolean): AttentionResult<"float32", false, true> =>
       attention(q, k, none, { relate: scheme, causal, trace: true });
     let causal = values.causal === true;
-    let attended: AttentionResult;
+    let attended: ReturnType<typeof attend>;
     try {
       attended = attend(causal);
     } catch (error) {
@@ -127,8 +127,8 @@ export const relate = defineFigure<Model>({
     }
     const { trace, out } = attended;
     const pairs = tokens * tokens;
-    const terms = (trace?.relate.data as Float32Array).slice(head * pairs, (head + 1) * pairs);
-    const masked = trace?.masked.data as Uint8Array;
+    const terms = (trace.relate.data as Float32Array).slice(head * pairs, (head + 1) * pairs);
+    const masked = trace.masked.data as Uint8Array;
     for (let at = 0; at < pairs; at++) if (masked[head * pairs + at]) terms[at] = Number.NaN;
     const extent = magnitude(terms) || 1;
     const mixed = (out.data as Float32Array).slice(head * tokens * valueWidth, (head + 1) * tokens * valueWidth);

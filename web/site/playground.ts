@@ -1,5 +1,6 @@
 // The playground: one scheme in every figure that can draw it. What is shown comes from a choice, from a model's
 // config.json or from a table in a file; the part of the address behind # holds it, and is checked like any input.
+import type { FigureFault } from "../figures/element-types.js";
 import type { FigureElement } from "../figures/element.js";
 import { allFields, attributeName, completeValues, type Field, type Figure } from "../figures/figure.js";
 import { copyText } from "../figures/take-away.js";
@@ -128,12 +129,12 @@ function sayNotes(): void {
 }
 
 // A figure that cannot draw this scheme, whatever its chooser says, is not one that fits; the notes say why.
-function unfit(event: Event): void {
+function unfit(event: CustomEvent<FigureFault>): void {
   const figure = event.currentTarget as HTMLElement;
   // One that was replaced meanwhile speaks of what is no longer asked for.
   if (figure.parentElement !== place) return;
   figure.remove();
-  const { error } = (event as CustomEvent<{ error: unknown }>).detail;
+  const { error } = event.detail;
   const refusal = error instanceof Error ? error.message : String(error);
   refused.push([figure.localName, refusal]);
   sayNotes();

@@ -114,17 +114,48 @@ export interface AttentionTrace<D extends "float32" | "float64" = "float32"> {
   readonly masked: Tensor<"bool">;
 }
 
-/** What {@link attention} returns; every tensor has q's leading axes. */
-export interface AttentionResult<D extends "float32" | "float64" = "float32"> {
+/** Options of a call that says what it asks for: what the types of its result follow from. */
+export interface AskedOf<W extends boolean, T extends boolean, D extends "float32" | "float64" = "float32"> {
+  readonly weights?: W;
+  readonly trace?: T;
+  readonly dtype?: D;
+}
+
+// What is there where it was asked for, may be where nobody knows, and is not in the type elsewhere.
+type Where<Asked extends boolean, Part> = [Asked] extends [true]
+  ? Part
+  : [Asked] extends [false]
+    ? unknown
+    : Partial<Part>;
+
+/** What every call of {@link attention} returns; all tensors have q's leading axes. */
+export interface Attended<D extends "float32" | "float64" = "float32"> {
   /** [..., Tq, dv]. A query that sees no key has zeros. */
   readonly out: Tensor<D>;
   /** [..., Tq]: the natural logarithm of the softmax's denominator, sink included; -Infinity where no key is seen. */
   readonly lse: Tensor<D>;
-  /** [..., Tq, Tk], if asked for. */
-  readonly weights?: Tensor<D>;
-  /** If asked for. */
-  readonly trace?: AttentionTrace<D>;
 }
+
+/** What there is with `weights: true`. */
+export interface Weighted<D extends "float32" | "float64" = "float32"> {
+  /** [..., Tq, Tk]. */
+  readonly weights: Tensor<D>;
+}
+
+/** What there is with `trace: true`. */
+export interface Traced<D extends "float32" | "float64" = "float32"> {
+  readonly trace: AttentionTrace<D>;
+}
+
+/**
+ * What {@link attention} returns: `out` and `lse`, and `weights` and `trace` where they were asked for (W and T true).
+ * Where the type of the call's options leaves open whether they were, they may be undefined.
+ */
+export type AttentionResult<
+  D extends "float32" | "float64" = "float32",
+  W extends boolean = boolean,
+  T extends boolean = boolean,
+> = Attended<D> & Where<W, Weighted<D>> & Where<T, Traced<D>>;
 
 const kSubject = "attention";
 /** @internal */
@@ -162,13 +193,16 @@ const kOptions = [...kAttentionOptions, "dtype"];
  * Errors: `shape-mismatch`, `wrong-slot`, `missing-option` (causal with Tq != Tk and nothing that aligns them),
  * `not-finite` inputs, `out-of-range` where finite inputs overflow, `unsupported` where the bundle left float64 out.
  */
-export function attention(
+export function attention<
+  W extends boolean = false,
+  T extends boolean = false,
+  D extends "float32" | "float64" = "float32",
+>(
   q: TensorLike,
   k: TensorLike,
   v: TensorLike,
-  options: AttentionOptions & { readonly dtype: "float64" },
-): AttentionResult<"float64">;
-export function attention(q: TensorLike, k: TensorLike, v: TensorLike, options?: AttentionOptions): AttentionResult;
+  options?: AttentionOptions & AskedOf<W, T, D>,
+): AttentionResult<D, W, T>;
 export function attention(
   q: TensorLike,
   k: TensorLike,

@@ -3,7 +3,7 @@ import { printed, refuse, verbatim } from "./error.js";
 import { Frame } from "./module.js";
 import { readFlag, readOptions, readWhole } from "./options.js";
 import { type Positions, type PositionsLike, readPositions } from "./positions.js";
-import { type BiasScheme, type RelateScheme, readScheme, readSchemes } from "./scheme.js";
+import { type BiasScheme, type IndexedScheme, readScheme, readSchemes } from "./scheme.js";
 import { Tensor, allowedSize, float32Tensor, readArray, readOut } from "./tensor.js";
 
 // The places of queries and keys, as fields of a call.
@@ -91,7 +91,7 @@ export interface RelativeIndexOptions {
  * The row of a scheme's table that each pair (query, key) falls on: int32 [Tq, Tk]. Only for schemes with such a table
  * (shaw …), else `unsupported`.
  */
-export function relativeIndex(scheme: BiasScheme | RelateScheme, options: RelativeIndexOptions): Tensor<"int32"> {
+export function relativeIndex(scheme: IndexedScheme, options: RelativeIndexOptions): Tensor<"int32"> {
   const subject = "relativeIndex";
   const spec = readScheme(subject, "scheme", scheme, ["relate", "bias"]);
   const given = readOptions(subject, options, ["queries", "keys", "raw"]);

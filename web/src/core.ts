@@ -28,6 +28,7 @@ export type {
   Claim,
   Descriptor,
   EmbedScheme,
+  IndexedScheme,
   Outline,
   Param,
   ParamKind,
@@ -47,10 +48,14 @@ export { type LayoutCheck, type LayoutCheckOptions, type LayoutFinding, layoutCh
 export { type BiasOptions, type RelativeIndexOptions, bias, relativeIndex } from "./bias.js";
 export { type Frequencies, type FrequenciesOptions, frequencies } from "./frequencies.js";
 export {
+  type AskedOf,
+  type Attended,
   type AttentionOptions,
   type AttentionResult,
   type AttentionTrace,
   type NestedBooleans,
+  type Traced,
+  type Weighted,
   attention,
 } from "./attention.js";
 export { type AttentionDistanceOptions, type EntropyOptions, attentionDistance, entropy } from "./metrics.js";

@@ -10,5 +10,5 @@ export function defineElements(): void {
 defineElements();
 
 export type { FigureElement } from "../figures/element.js";
-export type { ElementOf, PosencElements } from "../figures/element-types.js";
+export type { ElementOf, FigureEvents, FigureFault, PosencElements } from "../figures/element-types.js";
 export type { Value, Values } from "../figures/figure.js";

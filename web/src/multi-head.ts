@@ -1,5 +1,11 @@
 // Attention with its projections: tokens in, tokens out.
-import { type AttentionOptions, type AttentionResult, kAttentionOptions, readAsked } from "./attention.js";
+import {
+  type AskedOf,
+  type AttentionOptions,
+  type AttentionResult,
+  kAttentionOptions,
+  readAsked,
+} from "./attention.js";
 import { embed } from "./embed.js";
 import { printedShape, refuse, refuseMissing, refuseShape, verbatim } from "./error.js";
 import { type FieldValue, Frame } from "./module.js";
@@ -54,6 +60,10 @@ const kOwnOptions = ["wq", "wk", "wv", "wo", "bq", "bk", "bv", "bo", "heads", "k
  *
  * Errors: those of `attention()`; `shape-mismatch` where weights do not fit x, each other or the heads.
  */
+export function multiHeadAttention<W extends boolean = false, T extends boolean = false>(
+  x: TensorLike,
+  options: MultiHeadAttentionOptions & Pick<AskedOf<W, T>, "weights" | "trace">,
+): AttentionResult<"float32", W, T>;
 export function multiHeadAttention(x: TensorLike, options: MultiHeadAttentionOptions): AttentionResult {
   const { given, tokens, context, contextWidth, query, key, value, joined, asked, ...call } = readCall(x, options);
   const outSize = allowedSize(kSubject, "tokens x dOut", call.outShape);

@@ -108,7 +108,7 @@ function relationTo(
     queryPositions: new Float64Array(q.shape[1]!),
     keyPositions: offsets,
     trace: true,
-  }).trace!.relate.data;
+  }).trace.relate.data;
 }
 
 // At most so many numbers of a trace at once.
@@ -288,7 +288,7 @@ export function copeTerm(graph: Graph, scheme: RelateScheme, { valueDim, dim }: 
         keyPositions: count,
         trace: true,
       },
-    ).trace!.relate.data;
+    ).trace.relate.data;
   const [shut, open] = [probe(-1e6, 1), probe(0, keys)];
   const table = new Float32Array(heads * dim * rows);
   for (let n = 0; n < heads * dim; n++) {

@@ -447,7 +447,7 @@ function firstOf({ data, axes, count }: Positions): Tensor {
 function unitScore(dim: number): number {
   const one = zeros(1, dim);
   one.data[0] = 1;
-  return attention(one, one, zeros(1, 1), { trace: true }).trace!.content.data[0]!;
+  return attention(one, one, zeros(1, 1), { trace: true }).trace.content.data[0]!;
 }
 
 function readSinks(value: unknown, heads: number): Float32Array | undefined {
@@ -502,7 +502,7 @@ function visibility(graph: Graph, setup: Setup, places: Places | undefined): str
     });
     return graph.table(
       "visible",
-      trace!.masked.data.map((masked) => 1 - masked),
+      trace.masked.data.map((masked) => 1 - masked),
       [tq, tk],
     );
   }

@@ -173,6 +173,15 @@ export type BiasScheme = Scheme<"bias">;
 /** Vectors a(i, j) of a pair, met by queries, keys and values. */
 export type RelateScheme = Scheme<"relate">;
 
+/** A key of types only: whether the pairs of a scheme fall on rows of a table of its own. */
+export declare const hasRows: unique symbol;
+
+/** A scheme of pairs that {@link relativeIndex} may be asked of: any whose type does not say that it has no rows. */
+export type IndexedScheme = (BiasScheme | RelateScheme) & { readonly [hasRows]?: true };
+
+/** Options that do not go with the others. */
+export type Absent<Names extends string> = { readonly [Name in Names]?: undefined };
+
 /** A scheme of any slot; `scheme.slot` tells which. */
 export type AnyScheme = EmbedScheme | RotateScheme | BiasScheme | RelateScheme;
 

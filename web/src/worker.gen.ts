@@ -3,7 +3,7 @@ import * as posenc from "./index.js";
 import { attentionParts } from "./worker/attention-blocks.js";
 import { gradientParts } from "./worker/gradient-blocks.js";
 import { multiHeadParts } from "./worker/multi-head-blocks.js";
-import { later } from "./worker/later.js";
+import { type LaterAttention, type LaterMultiHeadAttention, later } from "./worker/later.js";
 
 export * from "./index.js";
 /** {@link posenc.embed} */
@@ -23,7 +23,7 @@ export const relativeIndex = /* @__PURE__ */ later("relativeIndex", posenc.relat
 /** {@link posenc.frequencies} */
 export const frequencies = /* @__PURE__ */ later("frequencies", posenc.frequencies);
 /** {@link posenc.attention} */
-export const attention = /* @__PURE__ */ later("attention", posenc.attention, attentionParts);
+export const attention: LaterAttention = /* @__PURE__ */ later("attention", posenc.attention, attentionParts);
 /** {@link posenc.attentionDistance} */
 export const attentionDistance = /* @__PURE__ */ later("attentionDistance", posenc.attentionDistance);
 /** {@link posenc.entropy} */
@@ -31,7 +31,8 @@ export const entropy = /* @__PURE__ */ later("entropy", posenc.entropy);
 /** {@link posenc.randomNormal} */
 export const randomNormal = /* @__PURE__ */ later("randomNormal", posenc.randomNormal);
 /** {@link posenc.multiHeadAttention} */
-export const multiHeadAttention = /* @__PURE__ */ later("multiHeadAttention", posenc.multiHeadAttention, multiHeadParts);
+export const multiHeadAttention: LaterMultiHeadAttention =
+  /* @__PURE__ */ later("multiHeadAttention", posenc.multiHeadAttention, multiHeadParts);
 /** {@link posenc.attentionGradient} */
 export const attentionGradient = /* @__PURE__ */ later("attentionGradient", posenc.attentionGradient, gradientParts);
 /** {@link posenc.bilinear} */

@@ -4,6 +4,8 @@ export * from "./worker.gen.js";
 export {
   type ConfigureOptions,
   type Later,
+  type LaterAttention,
+  type LaterMultiHeadAttention,
   type Progress,
   type RunOptions,
   configure,

@@ -11,6 +11,7 @@
 //   gaussian  all sines, then all cosines, as the authors' code; the paper prints the cosines first.
 // Good at: coordinates from -1 to 1.
 // Fails: whole positions, where the sines of all levels are zero.
+// Either: levels? | gaussian features seed?
 // Example: fourier({ gaussian: 0.02, features: 16 })
 // Picture: data
 #include "kernels/normal.h"

@@ -18,6 +18,7 @@
 //               positions; see fairseqPositions.
 // Good at: fixed lengths with much data.
 // Fails: there is no row beyond the last one, and none knows its neighbours.
+// Either: table length? dim? grid? | length dim seed? std? grid? | grid dim seed? std?
 // Example: learned({ length: 512, dim: 64 })
 // Picture: dim=32 positions=48 std=0.5
 #include <cmath>

@@ -56,10 +56,10 @@ constexpr Param kParams[] = {
      .min = -kMaxPosition, .max = kMaxPosition},
     {.name = "minTimescale", .kind = Kind::kReal,
      .sentence = "Frequency of the timing spacing's first pair, radians a position: tensor2tensor multiplies by it.",
-     .fallback = 1, .min = 1e-6, .max = 1e12},
+     .fallback = 1, .min = 1e-6, .max = 1e12, .where = "spacing", .taken_by = "timing"},
     {.name = "maxTimescale", .kind = Kind::kReal,
      .sentence = "The timing spacing's last pair turns at minTimescale^2 / maxTimescale radians a position.",
-     .fallback_param = "base", .min = 1e-12, .max = 1e12},
+     .fallback_param = "base", .min = 1e-12, .max = 1e12, .where = "spacing", .taken_by = "timing"},
 };
 
 enum OddDim { kTruncate, kPad, kSentinel, kRoundUp, kReject };

@@ -137,7 +137,7 @@ describe("a mask of pairs", () => {
           }[kind]();
           const keyMask = numbers(keys, seed + 5).map((x) => x > -0.6);
           const sinks = numbers(heads, seed + 6).map((x) => Math.fround(4 * x));
-          const options: AttentionOptions = {
+          const options: Omit<AttentionOptions, "dtype"> = {
             mask: mask as NonNullable<AttentionOptions["mask"]>,
             weights: true,
             trace: true,

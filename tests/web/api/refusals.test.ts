@@ -1118,7 +1118,7 @@ describe("every scheme, every parameter, every bad value", () => {
     expect(refused(() => rope({ dim: 8, scaling: { type: "linear", factor: 2, betaFast: 32 } } as never)).message).toBe(
       'rope: scaling.betaFast must be left out: it belongs to scaling.type "yarn", got it with "linear"',
     );
-    expect(refused(() => posenc.queryScale({ law: "logn", trainLength: 8, floorScale: 2 })).message).toBe(
+    expect(refused(() => posenc.queryScale({ law: "logn", trainLength: 8, floorScale: 2 } as never)).message).toBe(
       'queryScale: floorScale must be left out: it belongs to law "llama4", got it with "logn"',
     );
   });

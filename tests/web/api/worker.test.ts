@@ -76,7 +76,7 @@ const same = (a: unknown, b: unknown): void => expect(written(plain(a))).toBe(wr
 
 const heads = 4;
 const x = randomNormal([heads, 24, 8], { seed: 1 });
-const weights = posenc.attention(x, x, x, { weights: true }).weights!;
+const weights = posenc.attention(x, x, x, { weights: true }).weights;
 const scheme = rope({ dim: 8, scaling: { type: "yarn", factor: 2, originalMaxPositionEmbeddings: 16 } });
 
 // Arguments that each function takes, with options last where it has some.
@@ -131,7 +131,7 @@ describe("the exports", () => {
     const attended = () => worker.attention(q, q, q, { causal: true, signal, transfer: [new ArrayBuffer(1)] });
     expectTypeOf(narrow).returns.toEqualTypeOf<Promise<posenc.Tensor<"float32">>>();
     expectTypeOf(wide).returns.toEqualTypeOf<Promise<posenc.Tensor<"float64">>>();
-    expectTypeOf(attended).returns.toEqualTypeOf<Promise<posenc.AttentionResult>>();
+    expectTypeOf(attended).returns.toEqualTypeOf<Promise<posenc.AttentionResult<"float32", false, false>>>();
     // @ts-expect-error -- no such option
     void (() => worker.attention(q, q, q, { casual: true }));
     // @ts-expect-error -- from and to are required

@@ -35,13 +35,13 @@ vi.mock("../../../web/src/core.js", async (original) => {
       return real.fromJSON({ ...spec, name: spec.name.replace(/(?<=.{2})2$/, "") } as typeof spec);
     },
     relativeIndex: (...given: Parameters<typeof real.relativeIndex>) =>
-      tableless ? real.relativeIndex(real.alibi({ heads: 1 }), given[1]) : real.relativeIndex(...given),
+      tableless ? real.relativeIndex(real.alibi({ heads: 1 }) as BiasScheme, given[1]) : real.relativeIndex(...given),
   };
 });
 
 import { ready } from "../../../web/src/core.js";
 import { entryOf } from "../../../web/src/outline.js";
-import type { Outline } from "../../../web/src/scheme.js";
+import type { BiasScheme, Outline } from "../../../web/src/scheme.js";
 import { bias } from "../../../web/figures/bias.js";
 import { allFields } from "../../../web/figures/figure.js";
 import { relate } from "../../../web/figures/relate.js";

@@ -50,7 +50,7 @@ export function sortedAttention(
   const { out, trace } = served(subject, {}, () => {
     return attention(q, k, read.shaped ? new Tensor(data, read.shape, "float32") : v, { ...given, trace: true });
   });
-  const scores = trace!.scores;
+  const scores = trace.scores;
   const [queries, keys] = scores.shape.slice(-2) as [number, number];
   const width = out.shape.at(-1)!;
   const batch = product(scores.shape.slice(0, -2));

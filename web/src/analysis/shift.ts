@@ -271,7 +271,7 @@ export function translationGap(scheme: AnyScheme, options?: TranslationGapOption
           causal: spec.descriptor.name === "cope",
           trace: true,
         });
-        return Float64Array.from(trace!.relate.data);
+        return Float64Array.from(trace.relate.data);
       }
     }
   };

@@ -1,8 +1,10 @@
 // Functions of the API as promises, run on another thread.
+import type { AskedOf, AttentionOptions, AttentionResult } from "../attention.js";
 import { isList, isRecord, refuse } from "../error.js";
+import type { MultiHeadAttentionOptions } from "../multi-head.js";
 import { readOptions, readWhole } from "../options.js";
 import { type Scheme, isScheme } from "../scheme.js";
-import { Tensor } from "../tensor.js";
+import { Tensor, type TensorLike } from "../tensor.js";
 import { type Blocks, type Parts, snapshot } from "./blocks.js";
 import { type Job, drop, endThreads, limitThreads, onOwnThread, start, threadLimit, threadSpeed } from "./pool.js";
 import { isWorthKeeping, keep } from "./spares.js";
@@ -76,10 +78,28 @@ export type Later<F> = F extends {
         ? LaterOf<A1, R1>
         : F; // a value, which is there at once
 
-/** @internal */
-export function later<F>(name: string, run: F, parts?: Parts): Later<F> {
-  if (typeof run !== "function") return run as Later<F>;
-  return ((...args: unknown[]) => call(name, run, args, parts)) as Later<F>;
+/** {@link attention} as a promise: what was asked for is there, as in its result. */
+export type LaterAttention = <
+  W extends boolean = false,
+  T extends boolean = false,
+  D extends "float32" | "float64" = "float32",
+>(
+  q: TensorLike,
+  k: TensorLike,
+  v: TensorLike,
+  options?: AttentionOptions & AskedOf<W, T, D> & RunOptions,
+) => Promise<AttentionResult<D, W, T>>;
+
+/** {@link multiHeadAttention} as a promise. */
+export type LaterMultiHeadAttention = <W extends boolean = false, T extends boolean = false>(
+  x: TensorLike,
+  options: MultiHeadAttentionOptions & Pick<AskedOf<W, T>, "weights" | "trace"> & RunOptions,
+) => Promise<AttentionResult<"float32", W, T>>;
+
+/** @internal `L` is written out where the types of a result follow from those of its options. */
+export function later<F, L = Later<F>>(name: string, run: F, parts?: Parts): L {
+  if (typeof run !== "function") return run as unknown as L;
+  return ((...args: unknown[]) => call(name, run, args, parts)) as L;
 }
 
 /** @internal */
