@@ -310,6 +310,22 @@ describe("scripts", () => {
           return `${error.name}: ${error.message}`;
         }
       });
+      // Properties and files of no kind.
+      const odder = [{}, Symbol("x"), () => 1].map((heads) => () => (figure.heads = heads));
+      const none = [null, undefined, "x", {}, new Blob([]), new File([], "a.npy")];
+      const files = none.map((file) => figure.takeFile(file));
+      const embed = document.createElement("posenc-projection");
+      files.push(...[null, 5, [], Object.create(null)].map((file) => embed.takeFile(file)));
+      const said = ({ name, code, argument, message }) => [name, code, argument, message].join("; ");
+      const told = odder.map((set) => {
+        try {
+          set();
+          return "taken";
+        } catch (error) {
+          return said(error);
+        }
+      });
+      told.push(...(await Promise.all(files.map((file) => file.then(() => "taken", said)))));
       // Another figure's whole value, names in kebab case, and unknown attributes (which HTML is full of) are no fault.
       const other = document.createElement("posenc-bias");
       other.value = { positions: 9, view: "profiles" };
@@ -323,7 +339,7 @@ describe("scripts", () => {
       const fine = figure.shadowRoot.querySelector("[part~=error]").hidden;
       figure.setAttribute("causal", "maybe");
       await figure.drawn;
-      return { refusals, fine, box: box(), taken: [other.value.positions, relate.value.tokenSeed] };
+      return { refusals, told, fine, box: box(), taken: [other.value.positions, relate.value.tokenSeed] };
     });
     expect(report.refusals[0]).toMatch(/^PosencError: The value of posenc-bias: “junk” is not known; there are /);
     expect(report.refusals[1]).toContain("“postions” is not known; did you mean “positions”?");
@@ -332,6 +348,16 @@ describe("scripts", () => {
     expect(report.refusals[4]).toBe("PosencError: The value of posenc-bias must be an object, got an array of length 1.");
     expect(report.refusals[5]).toBe("PosencError: heads must be a number, a text, true or false, got null.");
     expect(report.refusals[6]).toMatch(/^PosencError: heads must be/);
+    const asked = (name, given) =>
+      name === "file"
+        ? `PosencError; not-a-number; file; file must be a File, got ${given}.`
+        : `PosencError; unknown-choice; heads; heads must be a number, a text, true or false, got ${given}.`;
+    expect(report.told).toEqual([
+      ...["an object", "a symbol", "a function"].map((given) => asked("heads", given)),
+      ...["null", "undefined", "“x”", "an object", "a Blob"].map((given) => asked("file", given)),
+      "PosencError; unsupported; file; posenc-bias takes no files.",
+      ...["null", "5", "an array of length 0", "an object"].map((given) => asked("file", given)),
+    ]);
     expect(report.fine).toBe(true);
     expect(report.box).toBe("This figure cannot be drawn: causal must be true or false, got “maybe”.");
     expect(report.taken).toEqual([9, 3]);

@@ -1,5 +1,6 @@
 // The custom element of a figure: everything around the drawing that a reader sees and touches, the same for all.
 import { info, ready } from "../src/core.js";
+import { kindOf } from "../src/error.js";
 import type { Background } from "./background.js";
 import { CanvasBackEnd } from "./canvas.js";
 import { handOver, make, makeControl, type Control } from "./controls.js";
@@ -48,7 +49,21 @@ const slice = 8;
 // False once the core has refused to start at once; then it takes ready().
 let startsAtOnce = true;
 
+// Listeners hear the figure as `this`.
+type Listening<Kind> = {
+  <K extends keyof HTMLElementEventMap>(
+    type: K,
+    listener: (this: Kind, event: HTMLElementEventMap[K]) => unknown,
+    options?: boolean | AddEventListenerOptions,
+  ): void;
+  (type: string, listener: EventListenerOrEventListenerObject, options?: boolean | AddEventListenerOptions): void;
+};
+
 /** What every figure element offers beside the properties of its attributes. */
+export interface FigureElement {
+  addEventListener: Listening<this>;
+  removeEventListener: Listening<this>;
+}
 export class FigureElement extends Base {
   /** What follows "posenc-" in the element's name. */
   static figureName: string;
@@ -175,9 +190,7 @@ export class FigureElement extends Base {
     const given = new Map<string, Value>();
     for (const [name, value] of Object.entries(values as Record<string, unknown>)) {
       if (value === undefined) continue;
-      if (typeof value !== "number" && typeof value !== "string" && typeof value !== "boolean") {
-        refuseValue("unknown-choice", name, "a number, a text, true or false", value);
-      }
+      requireValue(name, value);
       given.set(name, value);
     }
     const known = this.#namesWith(given);
@@ -199,10 +212,12 @@ export class FigureElement extends Base {
   }
 
   /**
-   * Takes a file as if a reader had dropped it on the figure. Rejects where the figure takes no files, or with what is
-   * wrong with this one, which the figure also says; it stays as it was then.
+   * Takes a file as if a reader had dropped it on the figure. Rejects where the figure takes no files, where this is
+   * none, or with what is wrong with it, which the figure also says; it stays as it was then.
    */
   async takeFile(file: File): Promise<void> {
+    // Of whatever window.
+    if (kindOf(file) !== "File") refuseValue("not-a-number", "file", "a File", file);
     await this.#kind.load();
     this.#arrive();
     const { files, name } = this.#figure;
@@ -286,6 +301,8 @@ export class FigureElement extends Base {
   }
 
   setValue(name: string, value: Value): void {
+    // Frameworks take a property back with these two.
+    if (value !== undefined && value !== null) requireValue(name, value);
     this.#own.set(name, value);
     this.#reflect(name, value);
     this.#schedule();
@@ -669,39 +686,21 @@ export class FigureElement extends Base {
       ? { across: this.#state.row, along: this.#state.column }
       : { across: this.#state.column, along: this.#state.row };
     const step = event.shiftKey ? 10 : 1;
-    switch (event.key) {
-      case "ArrowLeft":
-        at.across -= step;
-        break;
-      case "ArrowRight":
-        at.across += step;
-        break;
-      case "ArrowUp":
-        at.along -= step;
-        break;
-      case "ArrowDown":
-        at.along += step;
-        break;
-      case "PageUp":
-        at.along -= 10;
-        break;
-      case "PageDown":
-        at.along += 10;
-        break;
-      case "Home":
-        at.across = 0;
-        if (event.ctrlKey) at.along = 0;
-        break;
-      case "End":
-        at.across = Infinity;
-        if (event.ctrlKey) at.along = Infinity;
-        break;
-      default:
-        return;
-    }
+    const end = event.ctrlKey ? Infinity : 0;
+    const by = {
+      ArrowLeft: [-step, 0],
+      ArrowRight: [step, 0],
+      ArrowUp: [0, -step],
+      ArrowDown: [0, step],
+      PageUp: [0, -10],
+      PageDown: [0, 10],
+      Home: [-Infinity, -end],
+      End: [Infinity, end],
+    }[event.key] as [number, number] | undefined;
+    if (!by) return;
     event.preventDefault();
     const bound = (value: number, total: number | undefined): number => Math.max(0, Math.min((total ?? 1) - 1, value));
-    const to = { across: bound(at.across, across?.count), along: bound(at.along, along?.count) };
+    const to = { across: bound(at.across + by[0], across?.count), along: bound(at.along + by[1], along?.count) };
     const cell = transposed ? { row: to.across, column: to.along } : { row: to.along, column: to.across };
     // Several keys may come before the next frame: each starts from the last.
     this.#state = { ...this.#state, row: cell.row, column: cell.column };
@@ -1059,6 +1058,11 @@ export class FigureElement extends Base {
       if (blob) download(blob, `posenc-${this.#figure.name}.png`);
     }, "image/png");
   }
+}
+
+function requireValue(name: string, value: unknown): asserts value is Value {
+  if (["number", "string", "boolean"].includes(typeof value)) return;
+  refuseValue("unknown-choice", name, "a number, a text, true or false", value);
 }
 
 function nextFrame(work: () => void): () => void {

@@ -288,7 +288,8 @@ export function checkValue(field: Field, given: unknown): Value {
       return refuseValue("unknown-choice", field.name, `one of ${field.choices.map((c) => c.value).join(", ")}`, given);
     }
     case "range": {
-      const value = typeof given === "number" ? given : String(given).trim() === "" ? Number.NaN : Number(given);
+      const text = String(given).trim();
+      const value = typeof given === "boolean" || text === "" ? Number.NaN : Number(text);
       const least = field.least === null ? -Infinity : (field.least ?? field.min);
       const most = field.most === null ? Infinity : (field.most ?? field.max);
       const whole = field.integer !== true || Number.isInteger(value);

@@ -1,7 +1,7 @@
 // What a program hands a figure as its data: schemes, of this copy of the package, of another, or as JSON, and numbers.
 // Anything else is refused: a reader would take the figure's own picture for that of their data.
 import { fromJSON, tensor, Tensor, type AnyScheme, type TensorLike } from "../src/core.js";
-import { type ErrorCode, PosencError, printed, printedShape, verbatim } from "../src/error.js";
+import { type ErrorCode, PosencError, isList, isRecord, printed, printedShape, verbatim } from "../src/error.js";
 import { isOwnScheme, isScheme } from "../src/scheme.js";
 import { refuseValue } from "./refusal.js";
 
@@ -22,7 +22,7 @@ function refuseWith(takes: string, given: unknown, cause: unknown): never {
 
 /** True for what can only be meant as a scheme, whether it is one or not. */
 function namesScheme(data: unknown): boolean {
-  return typeof data === "object" && data !== null && (isScheme(data) || "slot" in data);
+  return isRecord(data) && (isScheme(data) || "slot" in data);
 }
 
 /**
@@ -67,7 +67,7 @@ export function givenNumbers(data: unknown, axes: readonly number[], takes: stri
     numbers = data instanceof Tensor ? data : tensor(data as TensorLike);
   } catch (error) {
     // What is wrong with a list of numbers is in no word for it.
-    return Array.isArray(data) ? refuseWith(takes, data, error) : refuseData(takes, data);
+    return isList(data) ? refuseWith(takes, data, error) : refuseData(takes, data);
   }
   const { shape } = numbers;
   if (shape.length === 0) refuseData(takes, data, "shape-mismatch");
@@ -86,7 +86,7 @@ export interface GivenTable {
 
 /** The table that `data` is, or holds as `{table, name}`; undefined for none. */
 export function givenTable(data: unknown, takes: string): GivenTable | undefined {
-  const held = typeof data === "object" && data !== null && "table" in data;
+  const held = isRecord(data) && "table" in data;
   const { table, name } = held ? (data as { table: unknown; name?: unknown }) : { table: data, name: undefined };
   if (held && (table === undefined || table === null)) refuseData(takes, data);
   const numbers = givenNumbers(table, [2], takes);

@@ -37,7 +37,7 @@ export function figureState(
 // An attribute is a text in the end; the error of one that cannot become any is not the engine's.
 function withText(field: string, value: unknown): unknown {
   try {
-    if (typeof value === "object") String(value);
+    String(value);
     return value;
   } catch {
     return refuseValue("unknown-choice", attributeName(field), "a text, a number, true or false", value);

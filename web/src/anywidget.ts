@@ -2,6 +2,7 @@
 // protocol: one file with everything in it, whose default export renders a model's traits.
 import { defineElement, type FigureElement } from "../figures/element.js";
 import { figureFiles } from "../figures/later.js";
+import { isRecord, refuse } from "./error.js";
 import { ready } from "./module.js";
 import { tensor } from "./tensor.js";
 
@@ -31,7 +32,11 @@ const typed = { float32: Float32Array, float64: Float64Array, int32: Int32Array 
  * the reader sets goes back into `value`, with `live` also while a slider or the cursor moves. Gives what takes it away
  * again.
  */
-export function render({ model, el }: WidgetView): () => void {
+export function render(view: WidgetView): () => void {
+  const { model, el } = isRecord(view) ? view : ({} as Partial<WidgetView>);
+  if (!isRecord(model) || !isRecord(el)) {
+    refuse("not-a-number", "render", "view", "what anywidget gives: {model, el}", view);
+  }
   let element: FigureElement | undefined;
 
   // `anew`: of another figure than before, whose values need not be this one's.

@@ -1,7 +1,7 @@
 // A model's config.json, read as schemes and options of attention. Facts of families live in config/; what a scheme
 // computes from them, in the core.
 import { isRecord, refuse, refusal, refuseMissing } from "./error.js";
-import { families, familyOf } from "./config/families.js";
+import { families, familyOf, spellings } from "./config/families.js";
 import { Keys, headWidth, kSubject, usualScale } from "./config/keys.js";
 import type { LayerPositions, ModelPositions, Reading } from "./config/result.js";
 import { isNested, rope } from "./config/rope.js";
@@ -54,7 +54,7 @@ function read(keys: Keys, outer?: string, depth = 1): [string, Reading, Iterable
   const guesses = named.length > 0 || outer === undefined ? named : [`${outer}_text`, outer];
   for (const name of guesses) {
     const family = familyOf(name);
-    if (family !== undefined) return [type ?? family, families[family]!(keys), keys.notes];
+    if (family !== undefined) return [type ?? family, families[family]!(keys.spelt(spellings[family])), keys.notes];
   }
   if (named.length === 0) {
     if (isNested(keys.values)) return ["rope", nestedPart(keys), keys.notes];

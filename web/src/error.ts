@@ -162,7 +162,7 @@ export function printed(value: unknown): string {
   try {
     return described(value);
   } catch {
-    return typeof value === "function" ? "a function" : "an object";
+    return isRevoked(value) ? "a revoked proxy" : "an object";
   }
 }
 

@@ -4,10 +4,10 @@ import { hasOrder, littleBytes } from "./byte-order.js";
 import {
   isList,
   isRecord,
+  isRevoked,
   nearest,
   printed,
   printedShape,
-  refusal,
   refuse,
   refuseShape,
   verbatim,
@@ -19,6 +19,7 @@ import {
   type TensorLike,
   allowedSize,
   bytesOf,
+  kStorage,
   product,
   refuseDetached,
   tensor,
@@ -52,6 +53,7 @@ function asBytes(subject: string, argument: string, value: unknown): Uint8Array 
     refuseDetached(subject, argument, value);
     return bytesOf(value);
   }
+  if (isRevoked(value)) return undefined;
   const name = Object.prototype.toString.call(value);
   if (name !== "[object ArrayBuffer]" && name !== "[object SharedArrayBuffer]") return undefined;
   const bytes = new Uint8Array(value as ArrayBuffer);
@@ -90,7 +92,7 @@ interface Remote {
 }
 
 function remote(subject: string, file: unknown): Remote {
-  const given = (typeof file === "object" && file !== null ? file : {}) as Partial<RangeReader> & Partial<Blob>;
+  const given = (isRecord(file) ? file : {}) as Partial<RangeReader> & Partial<Blob>;
   const { size } = given;
   const isBlob = typeof given.slice === "function" && typeof given.arrayBuffer === "function";
   if (typeof size !== "number" || (!isBlob && typeof given.read !== "function")) {
@@ -164,15 +166,14 @@ const kElements = {
   float64: { bytes: 8, dtype: "float64", read: (view, at, little) => view.getFloat64(at, little), same: true },
 } as const satisfies Record<string, Elements>;
 
-const kArrays = { float32: Float32Array, float64: Float64Array, int32: Int32Array, bool: Uint8Array } as const;
 type Data = Float32Array | Float64Array | Int32Array | Uint8Array;
 
 function allocated(subject: string, name: string, dtype: DType, size: number): Data {
   try {
-    return new kArrays[dtype](size);
+    return new kStorage[dtype](size);
   } catch {
     const allowed = "small enough for the memory there is";
-    throw refusal({ code: "out-of-memory", subject, argument: name, allowed, given: `${size} elements` });
+    refuse("out-of-memory", subject, name, allowed, verbatim(`${size} elements`));
   }
 }
 
@@ -309,6 +310,7 @@ const kMaxHeaderParts = 2 ** 23;
 function parseHeader(subject: string, bytes: Uint8Array): Record<string, unknown> {
   let depth = 0;
   let parts = 0;
+  let names = 0;
   let inText = false;
   for (let i = 0; i < bytes.length; i++) {
     const byte = bytes[i]!;
@@ -321,19 +323,39 @@ function parseHeader(subject: string, bytes: Uint8Array): Record<string, unknown
       parts++;
     } else if (byte === 0x7d || byte === 0x5d) depth--;
     else if (byte === 0x2c) parts++;
+    else if (byte === 0x3a) names++;
     if (depth > 3 || parts > kMaxHeaderParts) {
       const allowed = `nested at most 3 deep, of at most ${kMaxHeaderParts} parts`;
       refuseFile(subject, "the header", allowed, verbatim(`more at byte ${8 + i}`));
     }
   }
   let header: unknown;
+  let text = "";
+  const kept: string[] = [];
   try {
-    header = JSON.parse(new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes));
+    text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+    // Called for all that is kept, the whole last and by the name "".
+    header = JSON.parse(text, function (this: unknown, name: string, value: unknown) {
+      if (!Array.isArray(this)) kept.push(name);
+      return value;
+    });
   } catch (error) {
-    const text = `${error instanceof Error ? error.message : String(error)}`.slice(0, 120);
-    refuseFile(subject, "the header from byte 8", "a JSON object in UTF-8", verbatim(`a fault: ${text}`));
+    const fault = `${error instanceof Error ? error.message : String(error)}`.slice(0, 120);
+    refuseFile(subject, "the header from byte 8", "a JSON object in UTF-8", verbatim(`a fault: ${fault}`));
   }
   if (!isRecord(header)) refuseFile(subject, "the header from byte 8", "a JSON object", header);
+  // The format's own rules beyond JSON's: nothing before the object, and no name twice, which JSON.parse keeps once.
+  if (bytes[0] !== 0x7b) refuseFile(subject, "the header's first byte, 8,", "the object's {", verbatim("a blank"));
+  if (kept.length - 1 !== names) {
+    const said = Array.from(text.matchAll(/("(?:[^"\\]|\\.)*")(\s*:)?/g), ([, name, colon]) =>
+      colon === undefined ? "" : (JSON.parse(name!) as string),
+    );
+    const twice = said.find((name) => {
+      const at = kept.indexOf(name);
+      return name !== "" && (at < 0 || void kept.splice(at, 1));
+    });
+    refuseFile(subject, "the header", "of distinct names in each object", verbatim(`${printed(twice ?? "")} twice`));
+  }
   return header;
 }
 
@@ -398,7 +420,7 @@ export function readSafetensors(
         const allowed = `of a type that is read here and of at most ${kMaxRank} axes (name others in names)`;
         refuse("unsupported", subject, named(name), allowed, verbatim(`${dtype} of shape ${printedShape(shape)}`));
       }
-      const size = allowedSize(subject, named(name), shape, kArrays[elements.dtype].BYTES_PER_ELEMENT);
+      const size = allowedSize(subject, named(name), shape, kStorage[elements.dtype].BYTES_PER_ELEMENT);
       const data = yield* readElements(subject, named(name), elements, { start, size, little: true });
       result[name] = new Tensor(data, shape, elements.dtype);
     }
@@ -513,7 +535,7 @@ export function readNpy(file: Bytes | RemoteFile): Tensor | Promise<Tensor> {
       const allowed = `${bytes} bytes for ${descr} of shape ${printedShape(shape)}`;
       refuseFile(subject, `the data from byte ${start}`, allowed, verbatim(`${size - start}`));
     }
-    const count = allowedSize(subject, "the array", shape, kArrays[elements.dtype].BYTES_PER_ELEMENT);
+    const count = allowedSize(subject, "the array", shape, kStorage[elements.dtype].BYTES_PER_ELEMENT);
     const data = yield* readElements(subject, "the array", elements, { start, size: count, little: order !== ">" });
     return new Tensor(columns ? byRows(subject, data, shape, elements.dtype) : data, shape, elements.dtype);
   });
@@ -716,13 +738,7 @@ export function toSafetensors(
   const text = new TextEncoder().encode(JSON.stringify(header));
   const length = Math.ceil(text.length / 8) * 8;
   if (length > kMaxHeader) {
-    throw refusal({
-      code: "too-large",
-      subject,
-      argument: "the header",
-      allowed: `at most ${kMaxHeader} bytes`,
-      given: `${length}`,
-    });
+    refuse("too-large", subject, "the header", `at most ${kMaxHeader} bytes`, length);
   }
   const file = allowedFile(subject, 8 + length + end);
   new DataView(file.buffer).setUint32(0, length, true);

@@ -6,7 +6,16 @@ import { mark } from "../../build/wasm/posenc_mark.mjs";
 import { bytes as unpackerBase64 } from "../../build/wasm/unpack_bytes.mjs";
 import type { PosencModule } from "../../build/wasm/posenc_fallback.mjs";
 import { fromBase64 } from "./base64.js";
-import { type ErrorCode, PosencError, printed, refusal, refuse, refuseMissing, refuseUnknown } from "./error.js";
+import {
+  type ErrorCode,
+  PosencError,
+  printed,
+  isRecord,
+  refusal,
+  refuse,
+  refuseMissing,
+  refuseUnknown,
+} from "./error.js";
 import { type Unpacker, unpackModule } from "./lzma.js";
 
 /** A module's bytes, or the module compiled. */
@@ -131,7 +140,7 @@ export const ownScript =
  * first use is `unsupported`, but bytes of a module may come until that module's own first use.
  */
 export function init(options: InitOptions = {}): void {
-  if (typeof options !== "object" || options === null) refuse("not-a-number", "init", "options", "an object", options);
+  if (!isRecord(options)) refuse("not-a-number", "init", "options", "an object", options);
   const known = ["backend", ...partOptions, "fallbackUrl"];
   for (const key of Object.keys(options)) if (!known.includes(key)) refuseUnknown("init", key, known);
   const said: { readonly [K in keyof InitOptions]: unknown } = options;

@@ -1,5 +1,5 @@
 // What the catalogue says of params in words.
-import { refuse, refuseMissing } from "./error.js";
+import { isList, isRecord, refuse, refuseMissing } from "./error.js";
 import { outlineOf } from "./outline.js";
 import { sentences } from "./sentences.gen.js";
 import type { Outline, ParamOutline } from "./scheme.js";
@@ -13,7 +13,7 @@ export function sentenceOf(outline: Outline, param: ParamOutline["name"]): strin
   const subject = "sentenceOf";
   const allowed = "one of outlines";
   if (outline === undefined) refuseMissing(subject, "outline", allowed);
-  if (typeof outline !== "object" || outline === null || !Array.isArray(outline.params)) {
+  if (!isRecord(outline) || !isList(outline.params)) {
     refuse("not-a-number", subject, "outline", allowed, outline);
   }
   if (param === undefined) refuseMissing(subject, "param", "the name of a param");

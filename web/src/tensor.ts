@@ -53,7 +53,8 @@ export type NestedNumbers = readonly (number | NumberArray | NestedNumbers)[];
 /** Whatever is taken where an array is asked for. A bare typed array serves where the shape is implied. */
 export type TensorLike = Tensor | Shaped | NumberArray | NestedNumbers;
 
-const kStorage = { float32: Float32Array, float64: Float64Array, int32: Int32Array, bool: Uint8Array } as const;
+/** @internal The arrays that hold the elements of each dtype. */
+export const kStorage = { float32: Float32Array, float64: Float64Array, int32: Int32Array, bool: Uint8Array } as const;
 const kInspect: unique symbol = Symbol.for("nodejs.util.inspect.custom") as never;
 const kDenoInspect: unique symbol = Symbol.for("Deno.customInspect") as never;
 const kJupyter: unique symbol = Symbol.for("Jupyter.display") as never;

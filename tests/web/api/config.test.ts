@@ -595,6 +595,82 @@ describe("a config that is wrong", () => {
     expect(error instanceof RangeError).toBe(code === "out-of-range");
   });
 
+  // Each key that goes by several names taken away in turn: where it is missed, it is missed by the name that it had.
+  it("of a key that is missing names it as this model's configs do, and the other names that it goes by", () => {
+    const kAliases = [
+      ["num_attention_heads", "n_head", "n_heads", "num_heads"],
+      ["num_hidden_layers", "n_layer", "n_layers", "num_layers"],
+      ["hidden_size", "n_embd", "n_embed", "d_model"],
+      ["n_positions", "max_position_embeddings", "n_ctx"],
+    ];
+    const without = (value: object, path: readonly string[]): object => {
+      const { [path[0]!]: inner, ...rest } = value as Record<string, object>;
+      return path.length === 1 ? rest : { ...rest, [path[0]!]: without(inner!, path.slice(1)) };
+    };
+    const paths = (value: object): string[][] =>
+      Object.entries(value).flatMap(([key, inner]) =>
+        typeof inner === "object" && inner !== null && !Array.isArray(inner)
+          ? [[key], ...paths(inner as object).map((path) => [key, ...path])]
+          : [[key]],
+      );
+    const missed = new Set<string>();
+    for (const [name, { config }] of models) {
+      for (const path of paths(config)) {
+        const lost = path.at(-1)!;
+        const aliases = kAliases.find((list) => list.includes(lost));
+        if (aliases === undefined) continue;
+        let error: unknown;
+        try {
+          fromConfig(without(config, path));
+          continue;
+        } catch (caught) {
+          error = caught;
+        }
+        expect(error).toBeInstanceOf(PosencError);
+        const { code, argument, message } = error as PosencError;
+        if (code !== "missing-option") continue;
+        if (!aliases.includes(argument.split(".").at(-1)!)) continue; // another key is missed in its place
+        expect(argument, name).toBe(path.join("."));
+        missed.add(lost);
+        const others = /\(or ([^)]*)\) is missing/.exec(message)?.[1]?.split(", ") ?? [];
+        for (const other of others) expect(aliases, message).toContain(other);
+        expect(others).not.toContain(lost);
+      }
+    }
+    for (const key of ["n_head", "n_embd", "n_heads", "num_heads", "num_attention_heads"]) {
+      expect(missed, key).toContain(key);
+    }
+    expect(() => fromConfig({ model_type: "gpt2", n_head: 12, n_layer: 1, n_embd: 768 })).toThrow(
+      "fromConfig: n_positions (or max_position_embeddings, n_ctx) is missing, it must be a whole number from 1",
+    );
+    expect(() => fromConfig({ model_type: "llama" })).toThrow("fromConfig: num_attention_heads (or n_head, ");
+  });
+
+  it("of a picture smaller than a patch is refused, and what is no multiple of one is cut", () => {
+    const { config } = load("vit-base-patch16-224");
+    for (const name of ["vit-base-patch16-224", "vit-mae-base", "swin-tiny"]) {
+      const own = load(name).config;
+      for (const sizes of [
+        { image_size: 8, patch_size: 16 },
+        { image_size: [224, 15], patch_size: 16 },
+        { image_size: 224, patch_size: [16, 225] },
+      ]) {
+        expect(() => fromConfig({ ...own, ...sizes }), name).toThrow(
+          expect.objectContaining({ code: "out-of-range", argument: "patch_size" }),
+        );
+      }
+      expect(() => fromConfig({ ...own, image_size: [224, 112.5] })).toThrow(
+        expect.objectContaining({ code: "out-of-range", argument: "image_size" }),
+      );
+      const cut = fromConfig({ ...own, image_size: [239, 225], patch_size: 16, num_channels: 3 });
+      expect(cut.grid).toEqual([14, 14]);
+    }
+    expect(fromConfig({ ...config, image_size: 16, patch_size: 16 }).grid).toEqual([1, 1]);
+    expect(() => fromConfig({ ...config, image_size: 8 })).toThrow(
+      "fromConfig: patch_size must be at most image_size, 8 x 8, got 16 x 16",
+    );
+  });
+
   it("of an unknown model says what was looked for", () => {
     expect(() => fromConfig({ model_type: "mamba", architectures: ["MambaForCausalLM"] })).toThrow(
       /no reader for a config of model_type "mamba", "MambaForCausalLM"; looked for: model_type and architectures, here and in text_config, among llama, .*swin; or/,

@@ -240,6 +240,7 @@ describe("a malformed file", () => {
     data_offsets: [begin, end],
     ...more,
   });
+  const text = (begin: number, end: number): string => JSON.stringify(entry(begin, end));
   const deep = `{"a":${"[".repeat(100_000)}`;
   it.each<[string, Uint8Array, RegExp]>([
     ["is empty", new Uint8Array(0), /the file must be of at least 8 bytes.*got 0/],
@@ -252,6 +253,26 @@ describe("a malformed file", () => {
     ["says a header past 2^53", new Uint8Array(16).fill(255, 0, 8), /at most 8, got 18446744073709551615/],
     ["is not JSON", safetensors("{"), /header from byte 8 must be a JSON object/],
     ["is no UTF-8", new Uint8Array([2, 0, 0, 0, 0, 0, 0, 0, 0xff, 0x7d]), /header from byte 8/],
+    ["begins with a blank", safetensors(" {}"), /header's first byte, 8, must be the object's \{, got a blank/],
+    ["begins with a line's end", safetensors("\n{}"), /header's first byte, 8, must be the object's \{/],
+    [
+      "has a name twice",
+      safetensors(`{"a":${text(0, 4)},"b":${text(4, 8)},"a":${text(0, 4)}}`, 8),
+      /header must be of distinct names in each object, got "a" twice/,
+    ],
+    [
+      "has a name twice, once in escapes",
+      safetensors(`{"a:{":${text(0, 4)},"\\u0061:{":${text(0, 4)}}`, 4),
+      /got "a:\{" twice/,
+    ],
+    [
+      "has a field twice",
+      safetensors('{"a":{"dtype":"F32","dtype":"F32","shape":[1],"data_offsets":[0,4]}}', 4),
+      /got "dtype" twice/,
+    ],
+    ["has metadata twice", safetensors('{"__metadata__":{},"__metadata__":{}}'), /got "__metadata__" twice/],
+    ["has a note twice", safetensors('{"__metadata__":{"\\"":"b:","\\"":"c"}}'), /got "\\"" twice/],
+    ["has __proto__ twice", safetensors('{"__metadata__":{"__proto__":"b","__proto__":"c"}}'), /got "__proto__" twice/],
     ["is a list", safetensors("[]"), /header from byte 8 must be a JSON object, got an array/],
     ["nests", safetensors(deep), /nested at most 3 deep.*byte 15/],
     ["has no dtype", safetensors({ a: { shape: [], data_offsets: [0, 0] } }), /tensor "a"'s dtype/],
@@ -292,7 +313,7 @@ describe("a malformed file", () => {
         '{"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]},"a":{"dtype":"U8","shape":[1],"data_offsets":[1,2]}}',
         2,
       ),
-      /byte 0/,
+      /got "a" twice/,
     ],
     ["notes a number", safetensors({ __metadata__: { a: 1 } }), /__metadata__ "a" must be a text, got 1/],
     ["notes a list", safetensors({ __metadata__: [] }), /__metadata__/],
@@ -458,6 +479,14 @@ describe("what is asked wrongly", () => {
     await expect(readNpy(gone)).rejects.toThrow("gone");
     await expect(readNpy({ size: 100, read: () => "text" as never })).rejects.toMatchObject({ code: "invalid-file" });
   });
+});
+
+it("a header may have blanks behind it, the same names in several objects, and colons in its texts", () => {
+  const entry = (begin: number): object => ({ dtype: "F32", shape: [1], data_offsets: [begin, begin + 4] });
+  const text = JSON.stringify({ __metadata__: { a: '":{', b: "\\" }, a: entry(0), "b:": entry(4) });
+  const { tensors, metadata } = safetensorsHeader(safetensors(`${text} \n  `, 8) as Uint8Array<ArrayBuffer>);
+  expect(Object.keys(tensors)).toEqual(["a", "b:"]);
+  expect({ ...metadata }).toEqual({ a: '":{', b: "\\" });
 });
 
 describe("what is written", () => {

@@ -171,6 +171,10 @@ describe("words and take-aways", () => {
     ["an option of renderPNG", ["embed", {}, { scale: 2 }], "unknown-option scale", "there are width, theme, data."],
     ["another theme", ["embed", {}, { theme: "sepia" }], "unknown-choice theme", 'light or dark, got "sepia".'],
     ["a width in words", ["embed", {}, { width: "400" }], "not-a-number width", 'from 200 to 4000, got "400".'],
+    ["a flag for a number", ["embed", { dim: true }], "not-a-number dim", "dim must be a whole number"],
+    ["a flag, and says so", ["embed", { dim: true }], "not-a-number dim", ", got true."],
+    ["a symbol", ["embed", { dim: Symbol("x") }], "not-a-number dim", ", got a symbol."],
+    ["a function", ["embed", { positions: () => 1 }], "not-a-number positions", ", got a function."],
     ["a wide picture", ["embed", {}, { width: 4001 }], "out-of-range width", "must be from 200 to 4000, got 4001."],
   ] as const)("refuses %s in a sentence", (_, given, what, sentence) => {
     const error = refusedBy(() => (renderSVG as (...all: readonly unknown[]) => string)(...given));

@@ -71,6 +71,29 @@ export const families: Readonly<Record<string, (keys: Keys) => Reading>> = {
   swin: vision.swin,
 };
 
+const kGpt2Names = ["n_head", "n_layer", "n_embd", "n_positions"];
+const kT5Names = ["num_heads", "num_layers", "d_model"];
+
+/** Of the names that keys go by, those that a family's configs write where they are not Llama's. */
+export const spellings: Readonly<Record<string, readonly string[]>> = {
+  gptj: kGpt2Names,
+  gpt2: kGpt2Names,
+  gpt_bigcode: kGpt2Names,
+  gpt_neo: ["num_heads", "num_layers"],
+  mpt: ["n_heads", "n_layers", "d_model"],
+  bloom: ["n_layer", "n_embed"],
+  RefinedWeb: kGpt2Names,
+  RefinedWebModel: kGpt2Names,
+  chatglm: ["num_layers"],
+  t5: kT5Names,
+  mt5: kT5Names,
+  umt5: kT5Names,
+  bart: ["d_model"],
+  mbart: ["d_model"],
+  "transfo-xl": ["n_head", "n_layer", "d_model"],
+  detr: ["d_model"],
+};
+
 // Letters and digits only, so that GPTNeoXForCausalLM finds gpt_neox and DebertaV2Model deberta-v2.
 function plain(name: string): string {
   return name.toLowerCase().replace(/[^a-z0-9]/g, "");

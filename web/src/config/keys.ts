@@ -1,5 +1,5 @@
 // The keys of a config, read with errors that name them.
-import { isRecord, refuse, refuseMissing, refusal, verbatim } from "../error.js";
+import { isRecord, refuse, refusal, verbatim } from "../error.js";
 
 export const kSubject = "fromConfig";
 
@@ -11,6 +11,8 @@ export class Keys {
     readonly values: Readonly<Record<string, unknown>>,
     readonly path = "",
     readonly notes: Set<string> = new Set(),
+    /** Of keys that go by several names, those that the family's configs write. */
+    readonly spelling: readonly string[] = [],
   ) {}
 
   /** A key as errors write it: `"rope_scaling.factor"`. */
@@ -33,19 +35,40 @@ export class Keys {
 
   /** The same keys over the defaults of transformers' class, which published configs leave out. */
   over(defaults: Readonly<Record<string, unknown>>): Keys {
-    return new Keys({ ...defaults, ...this.values }, this.path, this.notes);
+    return this.#like({ ...defaults, ...this.values });
   }
 
   /** The same keys with some in place of their own. */
   with(others: Readonly<Record<string, unknown>>): Keys {
-    return new Keys({ ...this.values, ...others }, this.path, this.notes);
+    return this.#like({ ...this.values, ...others });
+  }
+
+  /** The same keys, as a family spells them. */
+  spelt(spelling: readonly string[] | undefined): Keys {
+    return new Keys(this.values, this.path, this.notes, spelling);
+  }
+
+  #like(values: Readonly<Record<string, unknown>>, path = this.path): Keys {
+    return new Keys(values, path, this.notes, this.spelling);
+  }
+
+  /** Refuses a config without any of some names: the one that its kind writes, and the others. */
+  missing(names: Names, allowed: string): never {
+    const list = typeof names === "string" ? [names] : names;
+    const own = list.find((name) => this.spelling.includes(name)) ?? list[0]!;
+    const others = list.filter((name) => name !== own).join(", ");
+    const argument = this.at(own);
+    throw refusal(
+      { code: "missing-option", subject: kSubject, argument, allowed, given: "undefined" },
+      `${kSubject}: ${argument}${others && ` (or ${others})`} is missing, it must be ${allowed}`,
+    );
   }
 
   inner(key: string): Keys | undefined {
     if (!this.has(key)) return undefined;
     const value = this.values[key];
     if (!isRecord(value)) refuse("unknown-choice", kSubject, this.at(key), "an object or null", value);
-    return new Keys(value, this.at(key), this.notes);
+    return this.#like(value, this.at(key));
   }
 
   /** A finite number that `fits`; the fallback where none of the names is there. */
@@ -53,7 +76,7 @@ export class Keys {
     const key = this.which(names);
     if (key === undefined) {
       if (fallback !== undefined) return fallback;
-      refuseMissing(kSubject, this.at(typeof names === "string" ? names : names[0]!), allowed);
+      this.missing(names, allowed);
     }
     const value = this.values[key];
     if (typeof value !== "number" || Number.isNaN(value)) {
@@ -101,7 +124,7 @@ export class Keys {
   /** A list of numbers, of `length` entries because of `why`. */
   numbers(key: string, length?: number, why = ""): number[] {
     const allowed = length === undefined ? "a list of numbers" : `a list of ${length} numbers, ${why}`;
-    if (!this.has(key)) refuseMissing(kSubject, this.at(key), allowed);
+    if (!this.has(key)) this.missing(key, allowed);
     const value = this.values[key];
     if (!Array.isArray(value)) refuse("shape-mismatch", kSubject, this.at(key), allowed, value);
     if (length !== undefined && value.length !== length) {

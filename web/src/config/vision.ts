@@ -1,5 +1,5 @@
 // Models of images: positions of patches.
-import { refuse } from "../error.js";
+import { refuse, verbatim } from "../error.js";
 import { type Keys, headCount, headWidth, kMostLayers, kSubject, usualScale } from "./keys.js";
 import { make } from "./make.js";
 import type { LayerPositions, PartPositions, Reading } from "./result.js";
@@ -11,13 +11,21 @@ function sides(keys: Keys, key: string, fallback?: number): readonly [number, nu
     return [side, side];
   }
   const [height, width] = keys.numbers(key, 2, "height and width") as [number, number];
-  if (!(height >= 1 && width >= 1)) refuse("out-of-range", kSubject, keys.at(key), "whole numbers from 1", height);
+  for (const side of [height, width]) {
+    if (side >= 1 && Number.isInteger(side)) continue;
+    refuse("out-of-range", kSubject, keys.at(key), "whole numbers from 1", side);
+  }
   return [height, width];
 }
 
-function patches(keys: Keys): readonly [number, number] {
+// Whole patches only, as the models' convolution takes them: a rest at the edge is not seen.
+function patches(keys: Keys, patch = 16): readonly [number, number] {
   const [height, width] = sides(keys, "image_size", 224);
-  const [tall, wide] = sides(keys, "patch_size", 16);
+  const [tall, wide] = sides(keys, "patch_size", patch);
+  if (tall > height || wide > width) {
+    const allowed = `at most image_size, ${height} x ${width}`;
+    refuse("out-of-range", kSubject, keys.at("patch_size"), allowed, verbatim(`${tall} x ${wide}`));
+  }
   return [Math.floor(height / tall), Math.floor(width / wide)];
 }
 
@@ -91,10 +99,7 @@ export function swin(keys: Keys): Reading {
   const stageHeads = keys.numbers("num_heads", depths.length, "one a stage, as depths has them");
   const window = keys.whole("window_size", 7);
   const width = keys.whole("embed_dim");
-  const grid = (([height, wide], [tall, broad]) => [Math.floor(height / tall), Math.floor(wide / broad)] as const)(
-    sides(keys, "image_size", 224),
-    sides(keys, "patch_size", 4),
-  );
+  const grid = patches(keys, 4);
   const layers: LayerPositions[] = [];
   const shifts: number[] = [];
   let headDim = 0;

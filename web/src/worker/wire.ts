@@ -2,7 +2,7 @@
 // goes in a buffer of its own, so that nothing of the caller's is shared, changed or copied twice. What functions would
 // refuse stays what it is, for the thread that runs them to refuse.
 import { fromJSON } from "../catalogue.js";
-import { PosencError, type Refusal, refusal } from "../error.js";
+import { PosencError, type Refusal, isRevoked, kindOf, refusal } from "../error.js";
 import { type AnyScheme, type Scheme, isOwnScheme, isScheme, paramsOf, strangeScheme } from "../scheme.js";
 import { Tensor, bytesOf, kNumberArrays, kindOfArray, lengthOf, refuseDetached } from "../tensor.js";
 import { copyOf, isWorthKeeping } from "./spares.js";
@@ -17,7 +17,7 @@ const kKinds = new Map<string, ArrayKind>([
 
 // What is not itself in a message. Plain arrays of primitives and typed arrays are.
 type Node =
-  | { readonly is: "function" | "symbol" }
+  | { readonly is: "function" | "symbol" | "revoked" }
   | { readonly is: "list"; readonly items: unknown[] }
   | { readonly is: "tensor"; readonly data: unknown; readonly shape: readonly number[]; readonly dtype: string }
   | { readonly is: "scheme"; readonly id: number }
@@ -129,6 +129,7 @@ export class Packer {
       this.#seen.set(value, node);
       return node;
     };
+    if (isRevoked(value)) return note({ is: "revoked" } satisfies Node);
     if (ArrayBuffer.isView(value)) return note(this.#array(value));
     if (isScheme(value)) {
       const { slot, name } = value;
@@ -153,7 +154,7 @@ export class Packer {
   #object(value: object, depth: number): unknown {
     const listed: [string, unknown][] = [];
     const unlisted: [string, unknown][] = [];
-    const tag = tagOf(value);
+    const tag = kindOf(value);
     const node = { is: "object", listed, unlisted, tag } satisfies Node;
     this.#seen.set(value, node);
     const { room } = this.#options;
@@ -203,12 +204,8 @@ function roomFor(out: unknown): Node | undefined {
   const kind = kindOfArray(data);
   if (kind === undefined || !kKinds.has(kind)) return undefined;
   const array = data as ArrayBufferView;
-  const tag = array === out ? undefined : tagOf(out as object);
+  const tag = array === out ? undefined : kindOf(out as object);
   return isGone(array) ? { is: "gone", kind, tag } : { is: "room", kind, length: lengthOf(array), tag };
-}
-
-function tagOf(value: object): string {
-  return Object.prototype.toString.call(value).slice(8, -1);
 }
 
 function isReference(value: unknown): boolean {
@@ -255,6 +252,12 @@ export function withoutProperties(options: object, names: readonly string[]): ob
   return some ? rest : undefined;
 }
 
+function revoked(): object {
+  const { proxy, revoke } = Proxy.revocable({}, {});
+  revoke();
+  return proxy;
+}
+
 /** What an {@link Unpacker} takes references from. */
 export interface Known {
   readonly schemes?: ReadonlyMap<number, AnyScheme>;
@@ -292,6 +295,8 @@ export class Unpacker {
         return () => undefined;
       case "symbol":
         return Symbol();
+      case "revoked":
+        return note(revoked());
       case "list": {
         const list: unknown[] = note([]);
         for (const item of node.items) list.push(this.unpack(item));
