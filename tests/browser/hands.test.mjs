@@ -836,6 +836,33 @@ it("posenc-compare: the table of schemes, their slot, parameters, reach and laws
   expect(law).toBe(1);
 });
 
+it("leaves to the page the keys that move nothing, and folds the code away at Escape", async () => {
+  await page.evaluate(() => addEventListener("keydown", (event) => (globalThis.keyTaken = event.defaultPrevented)));
+  const taken = async (key) => {
+    await press(key);
+    return page.evaluate(() => globalThis.keyTaken);
+  };
+  const keys = ["ArrowRight", "Home", "ArrowDown", "PageDown"];
+  await show("decay");
+  for (const [key, own] of [["ArrowRight", true], ["Home", true], ["ArrowDown", false], ["PageDown", false]]) {
+    expect(await taken(key), key).toBe(own);
+  }
+  await show("embed", { positions: 8, dim: 4 });
+  for (const key of keys) expect(await taken(key), key).toBe(true);
+  const code = figure.locator("[part~=action]", { hasText: "code" });
+  const focused = () => figure.evaluate((element) => element.shadowRoot.activeElement.textContent);
+  await code.press("Enter");
+  expect(await code.getAttribute("aria-expanded")).toBe("true");
+  await page.keyboard.press("Tab");
+  expect(await focused()).not.toBe("code");
+  await page.keyboard.press("Escape");
+  expect([await code.getAttribute("aria-expanded"), await focused()]).toEqual(["false", "code"]);
+  expect(await page.evaluate(() => globalThis.keyTaken)).toBe(true);
+  // Nothing is left to fold.
+  await page.keyboard.press("Escape");
+  expect(await page.evaluate(() => globalThis.keyTaken)).toBe(false);
+});
+
 it("breaks nothing", () => expect(opened.faults).toEqual([]));
 
 // The scheme of a figure's values, as the catalogue names its parameters.

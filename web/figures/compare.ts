@@ -1,6 +1,6 @@
 // <posenc-compare>: the table of schemes, each made and asked: where it acts, its parameters, the longest sequence it
 // takes, what it encodes and the laws it keeps.
-import { fromJSON, randomNormal, tensor, type AnyScheme } from "../src/core.js";
+import { fromJSON, randomNormal, type AnyScheme } from "../src/core.js";
 import { compare as compareSchemes, type ComparedLaw, type ComparedScheme } from "../src/analysis/index.js";
 import { nearest } from "../src/error.js";
 import {
@@ -93,9 +93,8 @@ export const compare = defineFigure<Model>({
     const rows = asked
       .map((row): Row => ({ ...row, where: where.get(row.slot) ?? "" }))
       .sort((a, b) => slots.indexOf(a.slot) - slots.indexOf(b.slot));
-    const argument = given ? "data" : "schemes";
     if (rows.length === 0) {
-      refuseValue("out-of-range", argument, "a scheme or more", data ?? "", "there is no scheme to compare");
+      refuseValue("out-of-range", "data", "a scheme or more", data, "there is no scheme to compare");
     }
     if (where.size === 0) throw rows[0]?.error;
     const kept = new Set(rows.flatMap((row) => row.laws.map(({ law }) => law)));
@@ -239,7 +238,7 @@ function namesOf(values: Values): [Slot, string][] {
     const guess = nearest(word, names);
     const hint = guess === undefined ? `there are ${names.join(", ")}.` : `did you mean \u201c${guess}\u201d?`;
     const sentence = `There is no scheme \u201c${word}\u201d; ${hint}`;
-    return refuseValue("unknown-choice", "schemes", `among ${names.join(", ")}`, word, sentence);
+    return refuseValue("unknown-choice", "schemes", `one of ${names.join(", ")}`, word, sentence);
   });
 }
 
@@ -260,18 +259,14 @@ function schemeOf(slot: Slot, name: string, values: Values): { scheme: AnyScheme
   const options: Record<string, unknown> = {};
   for (const param of params) if (param.required && param.shown) options[param.name] = param.shown.value;
   if (has("dim")) options.dim = slot === "embed" ? heads * headWidth : headWidth;
-  if (has("heads") && params.some((own) => own.name === "heads" && own.required)) options.heads = heads;
+  if (params.some((own) => own.name === "heads" && own.required)) options.heads = heads;
   if (has("length") && has("table")) options.length = length;
   if (params.some((own) => own.name === "values" && own.kind === "table" && own.required)) {
     // One learned number a head and offset.
     const shape = [heads, 2 * length - 1];
-    const made = fromJSON({
-      slot,
-      name,
-      values: tensor(randomNormal(shape, { std: 0.02 }).data, shape),
-    } as unknown as Parameters<typeof fromJSON>[0]);
+    const table = { slot, name, values: randomNormal(shape, { std: 0.02 }) };
     return {
-      scheme: made as AnyScheme,
+      scheme: fromJSON(table as unknown as Parameters<typeof fromJSON>[0]) as AnyScheme,
       code: `${name}({ values: randomNormal([${shape.join(", ")}], { std: 0.02 }) })`,
     };
   }

@@ -682,6 +682,8 @@ export class FigureElement extends Base {
     const { row, column, transposed = false } = this.#cells;
     if (!this.#state || event.altKey || event.metaKey) return;
     const [across, along] = transposed ? [row, column] : [column, row];
+    // Keys of an axis that is not there are the page's.
+    if (!(/Up|Down/.test(event.key) ? along : across)) return;
     const at = transposed
       ? { across: this.#state.row, along: this.#state.column }
       : { across: this.#state.column, along: this.#state.row };
@@ -776,13 +778,20 @@ export class FigureElement extends Base {
         }
       });
     }
-    this.#parts.code.addEventListener("click", () => {
-      const open = this.#parts.codePanel.hidden;
-      this.#parts.codePanel.hidden = !open;
-      this.#parts.code.setAttribute("aria-expanded", String(open));
+    const { code, codePanel, details } = this.#parts;
+    code.addEventListener("click", () => {
+      const open = codePanel.hidden;
+      codePanel.hidden = !open;
+      code.setAttribute("aria-expanded", String(open));
       if (open && this.#state) this.#syncCode(this.#state);
     });
-    this.#parts.details.addEventListener("toggle", () => {
+    figure.addEventListener("keydown", (event) => {
+      if (event.key !== "Escape" || codePanel.hidden) return;
+      event.preventDefault();
+      code.click();
+      code.focus();
+    });
+    details.addEventListener("toggle", () => {
       if (this.#state) this.#syncTable(this.#state);
     });
   }

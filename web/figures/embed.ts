@@ -283,7 +283,7 @@ function requireFew(values: Values, positions: number, given: EmbedScheme | unde
   const drawn = rows === positions ? "" : ", for its table begins at position 0";
   const got = `${book(rows)} \u00d7 ${book(dim)}${drawn}`;
   const sentence = `positions times dim must be at most ${book(mostCells)}, got ${got}.`;
-  refuseValue("too-large", "positions", `at most ${Math.floor(mostCells / dim)} at this dim`, rows, sentence);
+  refuseValue("too-large", "positions", `at most ${Math.floor(mostCells / dim)}`, rows, sentence);
 }
 
 function longEnough(values: Values): Values {

@@ -148,9 +148,10 @@ export const expansion = defineFigure<Model>({
     const tokens = twoTokens(values, positions);
     if (values.view === "terms") {
       if (positions * dim > mostNumbers) {
-        const allowed = `at most ${book(mostNumbers)} in the terms view`;
-        const sentence = `positions times dim must be ${allowed}, got ${book(positions)} \u00d7 ${book(dim)}.`;
-        refuseValue("too-large", "positions", `${allowed}, times dim`, positions, sentence);
+        const sentence =
+          `positions times dim must be at most ${book(mostNumbers)} in the terms view, ` +
+          `got ${book(positions)} \u00d7 ${book(dim)}.`;
+        refuseValue("too-large", "positions", `at most ${Math.floor(mostNumbers / dim)}`, positions, sentence);
       }
       const seed = Number(values.seed);
       const expansion = taylor({ tokens: positions, dim, seed, scales, positions: tokens, scheme });

@@ -687,9 +687,10 @@ function drawRules(surface: Surface, { model, row, column }: Drawn): void {
   }
   drawLine(surface, panel, (n) => x(n * step), kernel.after.data, kernel.before.data, undefined);
   surface.path([edge, panel.y, edge, panel.y + panel.height], { stroke: "accent" });
-  // Half a sentence says less than none.
-  const heading = `score by distance, ${(rules[row] as Rule).name}`;
-  const whole = `${heading}; dashed, as it was`;
+  // Half a sentence says less than none, and where nothing is changed there is no line to name.
+  const { name, code } = rules[row] as Rule;
+  const heading = `score by distance, ${name}`;
+  const whole = code === model.plain ? heading : `${heading}; dashed, as it was`;
   const room = surface.width - panel.x;
   const fits = surface.textWidth(whole, { size: labelSize }) <= room;
   const [line = ""] = fits ? [whole] : brokenLines(surface, heading, room);

@@ -44,6 +44,11 @@ export function count(value: number, one: string, many = `${one}s`): string {
   return `${book(value)} ${value === 1 ? one : many}`;
 }
 
+/** With a capital, as a sentence begins. */
+export function capital(words: string): string {
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
 /** A title within a line: "learned table", but "2-D sinusoidal" and "RoPE" as they are. */
 export function lowered(title: string): string {
   return /^[A-Z][a-z]+($|[ -])/.test(title) ? title.charAt(0).toLowerCase() + title.slice(1) : title;

@@ -27,7 +27,7 @@ import { book, count } from "./format.js";
 import { givenTable, schemeAmong, type GivenTable } from "./given-data.js";
 import { magnitude } from "./magnitude.js";
 import { brokenLines, indexTicks, labelSize, legend, valueTicks } from "./marks.js";
-import { drawMatrix } from "./matrix.js";
+import { drawBars, drawMatrix } from "./matrix.js";
 import { refuseValue } from "./refusal.js";
 import { chosenScheme, descriptorOf, schemeFields, type ChosenScheme } from "./scheme-fields.js";
 import type { Ink, Surface } from "./surface.js";
@@ -71,7 +71,11 @@ const placesOf: Readonly<Record<string, "line" | "grid" | "sequence">> = {
 const mostTiles = 64;
 const mapHeight = 420;
 const axisNames = ["time", "height", "width"];
-const axisInks: readonly Ink[] = ["ink", "accent", "cool"];
+const axisLines: readonly { stroke: Ink; width: number; dash?: readonly number[] }[] = [
+  { stroke: "ink", width: 2.2 },
+  { stroke: "accent", width: 1.4, dash: [5, 2] },
+  { stroke: "cool", width: 1 },
+];
 
 const metricWords: Readonly<Record<string, string>> = {
   cosine: "cosine",
@@ -411,7 +415,7 @@ function ofTable(values: Values, { table, name = "the given table" }: GivenTable
     const sentence =
       `${name} has ${count(total, "row")}, which are no square grid of at most 32 by 32 patches, nor ` +
       `${rows} by ${columns}; set rows and columns`;
-    return refuseValue("shape-mismatch", "data", "a table with a row a patch of the grid", total, sentence);
+    return refuseValue("shape-mismatch", "data", "a row a patch", total, sentence);
   }
   return {
     chosen: undefined,
@@ -631,7 +635,10 @@ function drawSequence(surface: Surface, { model, column }: Drawn): void {
   const last = first + model.rows * model.columns;
   const most = Math.max(1, magnitude(model.positions?.data as Float64Array));
   const ticks = valueTicks(0, most, 4);
-  const left = 12 + Math.max(28, ...ticks.map((value) => surface.textWidth(book(value), { size: labelSize })));
+  const { min, max } = rangeOf(model.alike, tokens, 0, tokens);
+  const ends = [max, min].map((value) => book(value, { significant: 3 }));
+  const numbers = [...ticks.map((value) => book(value)), ...ends];
+  const left = 12 + Math.max(28, ...numbers.map((words) => surface.textWidth(words)));
   const [right, top] = [narrow ? 8 : 88, 24];
   const bars = 70;
   const foot = height - bars - 64;
@@ -658,34 +665,30 @@ function drawSequence(surface: Surface, { model, column }: Drawn): void {
     for (let t = 0; t < tokens; t++) {
       points.set([x(t) - cell / 2, y(placeAt(model, axis, t)), x(t) + cell / 2, y(placeAt(model, axis, t))], 4 * t);
     }
-    surface.path(points, { stroke: axisInks[axis] as Ink, width: axis === 0 ? 1.8 : 1.2 });
-    surface.disc(at, y(placeAt(model, axis, column)), 3, { fill: axisInks[axis] as Ink });
+    const mark = axisLines[axis] as (typeof axisLines)[number];
+    surface.path(points, mark);
+    surface.disc(at, y(placeAt(model, axis, column)), 3, { fill: mark.stroke });
   }
+  let from = left + 4;
   axisNames.forEach((name, axis) => {
-    const style = { ink: axisInks[axis] as Ink, size: labelSize } as const;
-    if (narrow) drawPlate(surface, left + 4 + axis * 52, foot + 14, name, style);
-    else surface.text(left + plot + 12, top + 10 + 17 * axis, name, style);
+    const mark = axisLines[axis] as (typeof axisLines)[number];
+    const style = { ink: mark.stroke, size: labelSize };
+    const [start, middle] = narrow ? [from, foot + 14] : [left + plot + 10, top + 10 + 17 * axis];
+    surface.path([start, middle, start + 14, middle], mark);
+    drawPlate(surface, start + 19, middle, name, style);
+    from += 19 + surface.textWidth(name, style) + 12;
   });
 
   // The token's likeness to all, from the least there is.
   const base = height - 30;
   const reach = base - (foot + 24);
-  const { min, max } = rangeOf(model.alike, tokens, 0, tokens);
-  surface.path([left, base, left + plot, base], { stroke: "faint" });
-  for (const [value, y] of [
-    [max, base - reach + 4],
-    [min, base - 4],
-  ] as const) {
-    surface.text(left - 8, y, book(value, { significant: 3 }), { align: "end", size: 11 });
-  }
-  for (let t = 0; t < tokens; t++) {
-    const tall = (reach * ((model.alike[column * tokens + t] as number) - min)) / (max - min || 1);
-    const gap = cell > 4 ? 1 : 0;
-    surface.rect(x(t) - cell / 2 + gap / 2, base - tall, Math.max(0.75, cell - gap), tall, {
-      fill: "accent",
-      alpha: t === column ? 1 : 0.55,
-    });
-  }
+  ends.forEach((words, k) => {
+    surface.text(left - 8, k === 0 ? base - reach + 4 : base - 4, words, { align: "end", size: 11 });
+  });
+  const tall = (t: number): number =>
+    (reach * ((model.alike[column * tokens + t] as number) - min)) / (max - min || 1);
+  const line = { x: left, y: base, width: plot, height: 0 };
+  drawBars(surface, line, { column: 0, columns: tokens, chosen: column, tall });
   if (!narrow)
     surface.text(left + plot + 12, base - reach / 2, metricWords[model.metric] as string, {
       ink: "accent",

@@ -182,40 +182,13 @@ function drawColumn(surface: Surface, matrix: Matrix, map: Box, curve: Layout["c
 }
 
 function drawRow(surface: Surface, matrix: Matrix, map: Box, seen: Part): void {
-  const { columns, values, scale, row, column } = matrix;
+  const { columns, values, scale, row } = matrix;
   const top = map.y + map.height + barsGap;
   const { zero, room: reachShare } = zeroOf(matrix);
   const base = top + ((1 - zero) * barsHeight) / 2;
   const reach = (reachShare * barsHeight) / 2;
-  const cell = map.width / seen.columns;
-  const gap = cell > 4 ? Math.min(4, 0.25 * cell) : 0;
-  surface.path([map.x, base, map.x + map.width, base], { stroke: "faint" });
   const tall = (c: number): number => reach * share(scale, values[row * columns + c] as number);
-  if (gap === 0) {
-    // Bars that touch are one shape: edge by edge, each would show through its neighbour.
-    const bars = Math.min(seen.columns, Math.floor(map.width));
-    const [above, below]: [number[], number[]] = [[], []];
-    extremes(seen.columns, bars, (i) => tall(seen.column + i)).forEach(([, low, high], p) => {
-      const [x, end] = [map.x + (p * map.width) / bars, map.x + ((p + 1) * map.width) / bars];
-      const [top, foot] = [base - Math.max(0, high || 0), base - Math.min(0, low || 0)];
-      above.push(x, top, end, top);
-      below.push(foot, x, foot, end);
-    });
-    surface.path([...above, ...below.reverse()], { fill: "accent", alpha: 0.55 });
-    const t = tall(column);
-    if (column >= seen.column && column < seen.column + seen.columns && t) {
-      const x = map.x + (column - seen.column) * cell;
-      surface.rect(x, base - Math.max(0, t), Math.max(cell, 1), Math.abs(t), { fill: "accent" });
-    }
-  } else {
-    for (let c = seen.column; c < seen.column + seen.columns; c++) {
-      const t = tall(c);
-      if (Number.isNaN(t) || t === 0) continue;
-      const y = t > 0 ? base - t : base;
-      const bar = { fill: "accent", ...(c === column ? {} : { alpha: 0.55 }) } as const;
-      surface.rect(map.x + (c - seen.column) * cell + gap / 2, y, cell - gap, t < 0 ? -t : t, bar);
-    }
-  }
+  drawBars(surface, { ...map, y: base }, { ...seen, chosen: matrix.column, tall });
   const room = surface.width - map.x - map.width - 10;
   const lines = brokenLines(surface, matrix.rowAxis.name, room);
   lines.forEach((line, k) => {
@@ -224,6 +197,42 @@ function drawRow(surface: Surface, matrix: Matrix, map: Box, seen: Part): void {
   });
   const strip = { x: map.x, y: top, width: map.width, height: barsHeight };
   surface.region(strip, (u) => ({ column: seen.column + Math.floor(u * seen.columns) }));
+}
+
+/**
+ * Bars along a line at the top of `line`, of the columns from `column` on: `tall` says how far each rises above it, in
+ * pixels; the chosen one's stands out.
+ */
+export function drawBars(
+  surface: Surface,
+  { x: left, y: base, width }: Box,
+  bars: { column: number; columns: number; chosen: number; tall: (column: number) => number },
+): void {
+  const { column, columns, chosen, tall } = bars;
+  const cell = width / columns;
+  const gap = cell > 4 ? Math.min(4, 0.25 * cell) : 0;
+  surface.path([left, base, left + width, base], { stroke: "faint" });
+  const bar = (c: number): void => {
+    const t = tall(c);
+    const x = left + (c - column) * cell + gap / 2;
+    const paint = { fill: "accent", ...(c === chosen ? {} : { alpha: 0.55 }) } as const;
+    // None of 0, nor of NaN.
+    if (t) surface.rect(x, base - Math.max(0, t), Math.max(cell - gap, 1), Math.abs(t), paint);
+  };
+  const end = column + columns;
+  if (gap === 0) {
+    // Bars that touch are one shape: edge by edge, each would show through its neighbour.
+    const shown = Math.min(columns, Math.floor(width));
+    const [above, below]: [number[], number[]] = [[], []];
+    extremes(columns, shown, (i) => tall(column + i)).forEach(([, low, high], p) => {
+      const [from, to] = [left + (p * width) / shown, left + ((p + 1) * width) / shown];
+      const [top, foot] = [base - Math.max(0, high || 0), base - Math.min(0, low || 0)];
+      above.push(from, top, to, top);
+      below.push(foot, from, foot, to);
+    });
+    surface.path([...above, ...below.reverse()], { fill: "accent", alpha: 0.55 });
+    if (chosen >= column && chosen < end) bar(chosen);
+  } else for (let c = column; c < end; c++) bar(c);
 }
 
 // ---------------------------------------------------------------- few cells

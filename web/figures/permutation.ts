@@ -27,7 +27,7 @@ import {
   type State,
   type Values,
 } from "./figure.js";
-import { book, lowered } from "./format.js";
+import { book, capital, lowered } from "./format.js";
 import { anySlot, givenScheme } from "./given-data.js";
 import { magnitude } from "./magnitude.js";
 import { brokenLines, labelSize, legend } from "./marks.js";
@@ -179,7 +179,7 @@ export const permutation = defineFigure<Model>({
     ];
     const why = causes.length > 0 ? causes.join(", and ") : "it goes by places";
     return (
-      `${why.charAt(0).toUpperCase()}${why.slice(1)}: a word's output changes with its place, the means differ, and ` +
+      `${capital(why)}: a word's output changes with its place, the means differ, and ` +
       `a classifier can tell the sentences apart. ${seeded}`
     );
   },
@@ -229,7 +229,7 @@ export const permutation = defineFigure<Model>({
   },
 
   array: ({ model }) => {
-    return { data: model.outputs.slice(), shape: [2, model.places.length, model.width] };
+    return { data: model.outputs, shape: [2, model.places.length, model.width] };
   },
 
   code: ({ values, model }) => codeOf(values, model),

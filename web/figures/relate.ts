@@ -18,7 +18,7 @@ import {
   type Code,
   type State,
 } from "./figure.js";
-import { book, count } from "./format.js";
+import { book, capital, count } from "./format.js";
 import { magnitude } from "./magnitude.js";
 import { indexTicks, inkOf, inkOn, labelSize } from "./marks.js";
 import { drawMatrix, matrixHeight } from "./matrix.js";
@@ -298,10 +298,6 @@ function offsetsIn({ from, to }: TableRow): string {
   return from === to
     ? `(offset ${book(from, { signed: true })})`
     : `(offsets ${book(from, { signed: true })} to ${book(to, { signed: true })})`;
-}
-
-function capital(words: string): string {
-  return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
 // ---------------------------------------------------------------- the matrix of rows

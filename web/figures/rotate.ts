@@ -159,7 +159,7 @@ export const rotate = defineFigure<Model>({
     const pairs = pairsOf(scheme, dim);
     if (pairs.length === 0) {
       const sentence = `${title} turns no pairs, so there is nothing to draw.`;
-      refuseValue("unsupported", data === undefined ? "scheme" : "data", "one that turns pairs", title, sentence);
+      refuseValue("unsupported", "data", "a scheme that turns pairs", title, sentence);
     }
     const lengthOf = (of: Float32Array): number[] =>
       pairs.map(([a, b]) => Math.hypot(of[a] as number, of[b] as number));

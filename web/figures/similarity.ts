@@ -98,9 +98,9 @@ export const similarity: Figure = defineFigure<Model>({
   caption: ({ model }) => {
     const first = model.sides[0] as Side;
     return (
-      `${levelSentence(model)} The curve is the average along each diagonal` +
+      `${levelSentence(model)} The thin curve is the average along each diagonal` +
       `${model.sides.every(({ level }) => level) ? "" : ", in the band from its least to its greatest number"}; ` +
-      `the other one is the row of the cursor.${farSentence(model, first)}`
+      `the broad one is the row of the cursor.${farSentence(model, first)}`
     );
   },
 
@@ -334,7 +334,7 @@ function drawProfile(surface: Surface, model: Model, side: Side, box: Box, row: 
   if (!side.level) average();
   if (row < rows) {
     const own = curve(side.values.subarray(row * rows, (row + 1) * rows), -row);
-    surface.path(own, side.level ? { stroke: "accent", width: 5, alpha: 0.45 } : { stroke: "accent", width: 1.6 });
+    surface.path(own, side.level ? { stroke: "accent", width: 5, alpha: 0.45 } : { stroke: "accent", width: 2.4 });
   }
   if (side.level) average();
   if (here) surface.disc(x(offset), y(valueAt(side, row, column)), 3.4, { fill: "accent" });

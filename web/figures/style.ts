@@ -23,6 +23,7 @@ button:hover, summary:hover { color: var(--ink); }
 [role=tab] { border-bottom: 2px solid transparent; padding: 2px 0 1px; min-height: 24px; }
 [role=tab][aria-selected=true] { color: var(--ink); border-bottom-color: var(--accent); }
 :focus-visible { outline: 2px solid var(--accent); outline-offset: 3px; }
+:is(.field, .run) > :focus-visible { outline-offset: 0; }
 .drawing { display: block; outline-offset: 4px; touch-action: pan-y pinch-zoom; cursor: crosshair; user-select:
   none; -webkit-user-select: none; }
 .drawing.still { cursor: default; }
@@ -36,6 +37,7 @@ canvas { display: block; width: 100%; }
   flex: 1 1 118px; max-width: 280px; }
 .field.choice { flex-basis: auto; min-width: 0; max-width: 100%; }
 .field label { color: var(--grey); }
+.field:not(.wide) > label { white-space: nowrap; }
 .field output { text-align: end; white-space: nowrap; }
 .field > :is(input[type=range], select, input[type=text], .run) { grid-column: 1 / -1; width: 100%; min-width: 0;
   margin: 0; }

@@ -7,6 +7,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { ready } from "../../../web/src/index.js";
 import { extrapolation } from "../../../web/figures/extrapolation.js";
 import { allFields, completeValues } from "../../../web/figures/figure.js";
+import { grid } from "../../../web/figures/grid.js";
 import { figures } from "../../../web/figures/index.js";
 import { figureState } from "../../../web/figures/render.js";
 import { rotate } from "../../../web/figures/rotate.js";
@@ -75,6 +76,16 @@ describe("marks differ", () => {
     const dashed = back.operations.filter((op) => op.startsWith("path") && op.includes("dash="));
     expect(dashed.length).toBe(1);
     expect(dashed[0]).toContain("stroke=grey");
+  });
+
+  it("of the three axes of a sequence, and beside their names", () => {
+    const back = record(grid, figureState("grid", { scheme: "mrope", view: "sequence" }));
+    const lines = back.operations.filter((op) => /^path .*stroke=(ink|accent|cool)/.test(op));
+    const marks = lines.map((op) => /width=[\d.]+|dash=\S+/g[Symbol.match](op)!.join(" "));
+    // Drawn from the last to the first, named from the first to the last.
+    expect(new Set(marks).size).toBe(3);
+    expect(marks.slice(0, 3).reverse()).toEqual(marks.slice(3));
+    expect(marks.filter((mark) => mark.includes("dash"))).toHaveLength(2);
   });
 
   it("of the query's hands and the key's", () => {

@@ -48,7 +48,8 @@ export function sortedAttention(
   const read = readNumbers(subject, "v", v);
   const data = asFloat32(subject, "v", read.data);
   const { out, trace } = served(subject, {}, () => {
-    return attention(q, k, read.shaped ? new Tensor(data, read.shape, "float32") : v, { ...given, trace: true });
+    // Read once: a bare array has one axis now, which attention refuses as it does any other shape.
+    return attention(q, k, new Tensor(data, read.shape, "float32"), { ...given, trace: true });
   });
   const scores = trace.scores;
   const [queries, keys] = scores.shape.slice(-2) as [number, number];
