@@ -681,10 +681,10 @@ function drawPairs(surface: Surface, { model, row, column }: Drawn): void {
     else {
       const radius = plot / total < 5 ? 1.7 : 2.4;
       wavelengths.forEach((tokens, pair) => {
-        const ink = scaled ? bandInks[band[pair] as Band] : "ink";
+        const own = scaled ? (band[pair] as Band) : "kept";
         // A pair that never turns stands at the upper edge.
-        if (tokens === Infinity) surface.rect(x(pair) - 1, top - 2, 2, 5, { fill: ink });
-        else surface.disc(x(pair), y(tokens), radius, { fill: ink });
+        if (tokens === Infinity) surface.rect(x(pair) - 1, top - 2, 2, 5, { fill: bandInks[own] });
+        else drawBand(surface, x(pair), y(tokens), radius, own);
       });
     }
   }
@@ -692,7 +692,8 @@ function drawPairs(surface: Surface, { model, row, column }: Drawn): void {
   if (here < Infinity) {
     const was = chosen.plain[column] as number;
     if (chosen.scaled && was < Infinity) surface.path([at, y(was), at, y(here)], { stroke: "accent", width: 1.5 });
-    surface.disc(at, y(here), 4, { fill: chosen.scaled ? bandInks[chosen.band[column] as Band] : "accent" });
+    if (chosen.scaled) drawBand(surface, at, y(here), 4, chosen.band[column] as Band);
+    else surface.disc(at, y(here), 4, { fill: "accent" });
   }
   drawEnds(surface, model, row, { left, plot, top, foot, y });
 
@@ -717,7 +718,14 @@ function drawPairs(surface: Surface, { model, row, column }: Drawn): void {
   });
 }
 
-// The names of the bands in their inks, with how many pairs each has.
+// The pairs of a band have a mark of their own: a dot, a ring, a square.
+function drawBand(surface: Surface, x: number, y: number, radius: number, band: Band): void {
+  const ink = bandInks[band];
+  if (band === "scaled") surface.rect(x - radius, y - radius, 2 * radius, 2 * radius, { fill: ink });
+  else surface.disc(x, y, radius, band === "kept" ? { fill: ink } : { fill: "paper", stroke: ink, width: 1.2 });
+}
+
+// The names of the bands after their marks, with how many pairs each has.
 function drawBandNames(surface: Surface, turning: Turning, left: number, y: number): void {
   if (!turning.scaled) return;
   let x = left;
@@ -725,8 +733,9 @@ function drawBandNames(surface: Surface, turning: Turning, left: number, y: numb
     const total = turning.band.filter((own) => own === name).length;
     if (total === 0) continue;
     const words = `${total} ${name}`;
-    surface.text(x, y, words, { ink: bandInks[name], size: 11, bold: true });
-    x += surface.textWidth(words, { size: 11, bold: true }) + 14;
+    drawBand(surface, x + 3, y, 2.6, name);
+    surface.text(x + 11, y, words, { ink: bandInks[name], size: 11, bold: true });
+    x += surface.textWidth(words, { size: 11, bold: true }) + 25;
   }
 }
 

@@ -41,6 +41,8 @@ const exportWidth = 760;
 const mostTableRows = 40;
 const mostTableColumns = 16;
 const readingDelay = 350;
+// Of A4 and Letter, without their margins.
+const paperWidth = 700;
 // Frames do not come where nobody looks (a hidden tab, a frame out of sight): who waits for a drawing gets it then.
 const longestWait = 400;
 // What a first drawing takes of a turn of the page before it lets others come.
@@ -958,12 +960,14 @@ export class FigureElement extends Base {
     this.#syncTable(state);
   }
 
-  #paint(state: State<unknown>, width: number): void {
-    this.#paintedWidth = width;
-    if (width === 0 || !this.#theme) return;
+  #paint(state: State<unknown>, given: number): void {
+    this.#paintedWidth = given;
+    if (given === 0 || !this.#theme) return;
+    // Paper has another width than the window: the picture is drawn for it, or its words would shrink beside the
+    // page's own, and keeps its proportions where it is not quite as wide.
+    const width = this.#printing ? Math.min(given, paperWidth) : given;
     const height = this.#figure.height(state, width);
-    const ratio = this.#printing ? Math.max(3, devicePixelRatio) : devicePixelRatio;
-    // Paper has another width than the window; the picture keeps its proportions there.
+    const ratio = ((this.#printing ? Math.max(3, devicePixelRatio) : devicePixelRatio) * given) / width;
     const style = this.#printing ? "auto" : `${height}px`;
     if (this.#parts.canvas.style.height !== style) this.#parts.canvas.style.height = style;
     this.#backEnd = new CanvasBackEnd(this.#parts.canvas, this.#theme, width, height, ratio);

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import ts from "typescript";
 import { beforeAll, describe, expect, it } from "vitest";
 import { ready } from "../../../web/src/index.js";
+import { config } from "../../../web/figures/config.js";
 import { extrapolation } from "../../../web/figures/extrapolation.js";
 import { allFields, completeValues } from "../../../web/figures/figure.js";
 import { grid } from "../../../web/figures/grid.js";
@@ -76,6 +77,18 @@ describe("marks differ", () => {
     const dashed = back.operations.filter((op) => op.startsWith("path") && op.includes("dash="));
     expect(dashed.length).toBe(1);
     expect(dashed[0]).toContain("stroke=grey");
+  });
+
+  it("of pairs kept, ramped and scaled, and before their names", () => {
+    const back = record(config, figureState("config"));
+    const marks = (pattern: RegExp): number => back.operations.filter((op) => pattern.test(op)).length;
+    // Dots of the pairs, one larger under the cursor, one in the legend.
+    const { band } = (figureState("config").model as { turnings: { band: readonly string[] }[] }).turnings[0]!;
+    const of = (name: string): number => band.filter((own) => own === name).length;
+    expect(of("kept") + of("ramped") + of("scaled")).toBe(64);
+    expect(marks(/^disc .*fill=paper.*stroke=accent/)).toBe(of("ramped") + 2);
+    expect(marks(/^disc .*fill=ink/)).toBe(of("kept") + 1);
+    expect(marks(/^rect .*fill=cool/)).toBe(of("scaled") + 1);
   });
 
   it("of the three axes of a sequence, and beside their names", () => {

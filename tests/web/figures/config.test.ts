@@ -70,11 +70,14 @@ describe("pairs", () => {
     expect([...config.array!(state).data]).toEqual(rows.map((row) => row[1]));
   });
 
-  it("draws a dot a pair, where the log of its wavelength lies", () => {
+  it("draws a mark a pair, where the log of its wavelength lies", () => {
     const back = record(config, figureState("config", {}));
+    // Dots and rings by their middles, squares by a corner.
     const dots = back.operations.flatMap((op) => {
-      const match = /^disc ([\d.]+),([\d.]+) r 2\.4 fill=(\w+)/.exec(op);
-      return match ? [{ x: Number(match[1]), y: Number(match[2]), ink: match[3] }] : [];
+      const round = /^disc ([\d.]+),([\d.]+) r 2\.4 (?:fill=paper stroke|fill)=(\w+)/.exec(op);
+      const square = /^rect ([\d.]+),([\d.]+) 4\.8x4\.8 fill=(\w+)/.exec(op);
+      const [match, half] = round ? [round, 0] : [square, 2.4];
+      return match ? [{ x: Number(match[1]) + half, y: Number(match[2]) + half, ink: match[3] }] : [];
     });
     expect(dots).toHaveLength(64);
     expect(dots[0]!.ink).toBe("ink");
