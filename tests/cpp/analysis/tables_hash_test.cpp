@@ -133,7 +133,7 @@ TEST_CASE("matrices of pairs have the same bits in every build") {
   std::vector<float> scores(values.begin(), values.end()), v(3 * 17 * 4);
   fill_normal(std::span<float>(v), 5);
   std::vector<double> attended(3 * 11 * 4);
-  REQUIRE(sorted_attention(scores.data(), v.data(), 3, 11, 17, 4, attended.data()).ok());
+  REQUIRE(sorted_attention(scores.data(), v.data(), 3, 1, 11, 17, 4, attended.data()).ok());
   posenc::testing::check_hash("analysis/sorted-attention", attended.data(), attended.size());
 }
 
