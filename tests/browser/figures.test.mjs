@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { allFields, attributeName } from "../../web/figures/figure.ts";
 import { readingText } from "../../web/figures/page.ts";
 import { RecordingBackEnd } from "../../web/figures/recording.ts";
-import { figureNamed, figureState } from "../../web/figures/render.ts";
+import { figureNamed, figureState as computedState } from "../../web/figures/render.ts";
 import { Surface } from "../../web/figures/surface.ts";
 import { makeTheme } from "../../web/figures/theme.ts";
 import { readNpy } from "../../web/src/files.ts";
@@ -55,6 +55,18 @@ async function visit(path, options = {}, before = []) {
   return { page, session, faults, close: () => context.close() };
 }
 
+// The state of a figure at some values, of which the last few are kept: the same ones are asked for again and again, and
+// a model takes its time.
+const kept = new Map();
+function figureState(name, values = {}) {
+  const key = JSON.stringify([name, values]);
+  const state = kept.get(key) ?? computedState(name, values);
+  kept.delete(key);
+  kept.set(key, state);
+  if (kept.size > 24) kept.delete(kept.keys().next().value);
+  return state;
+}
+
 // The attributes that choose each view of a figure.
 function viewsOf(figure) {
   const { values, model } = figureState(figure.name);
@@ -95,7 +107,7 @@ async function walk(page) {
       if (stop.seen) break;
     }
     for (const key of stop.undo) await page.keyboard.press(key);
-    await page.evaluate(() => globalThis.__walk.settled());
+    await page.evaluate(() => globalThis.__walk.rested());
     stop.kept = stop.kind === "button" || (await page.evaluate(() => globalThis.__walk.at())) === stop.label;
   }
   throw new Error("The keyboard does not get out of the figure.");
@@ -143,13 +155,16 @@ function watchWalk() {
       const node = element().shadowRoot.activeElement;
       return node ? nameOf(node) : "nothing";
     },
-    /** Once what was asked for has been drawn; of a button, once anything else than `from` is seen. */
+    /** Once what was asked for has been drawn. */
+    async rested() {
+      await new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)));
+      await element().drawn;
+    },
+    /** The state then; of a button, once anything else than `from` is seen. */
     async settled(from) {
-      const figure = element();
       let now;
       for (let round = 0; round < 50; round++) {
-        await new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)));
-        await figure.drawn;
+        await globalThis.__walk.rested();
         now = state();
         if (!from || now.seen !== from.seen) break;
       }
