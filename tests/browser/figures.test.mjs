@@ -55,8 +55,8 @@ async function visit(path, options = {}, before = []) {
   return { page, session, faults, close: () => context.close() };
 }
 
-// The state of a figure at some values, of which the last few are kept: the same ones are asked for again and again, and
-// a model takes its time.
+// The state of a figure at some values, of which the last few are kept: the same ones are asked for again and again,
+// and a model takes its time.
 const kept = new Map();
 function figureState(name, values = {}) {
   const key = JSON.stringify([name, values]);
