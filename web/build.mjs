@@ -415,8 +415,11 @@ function nameSource(file) {
   const [begin, end] = ["var posenc=(()=>{", "})();\n"];
   const at = script.indexOf(begin);
   if (at < 0 || !script.endsWith(end)) throw new Error("The classic script is not wrapped as web/build.mjs knows it.");
-  const named = `var posenc=(function posencSource(){${script.slice(at + begin.length)}`;
-  writeFileSync(file, script.slice(0, at) + named);
+  // Where a page has put something on Object.prototype, for-in finds it among the exports.
+  const exported = /for\(var (\w+) in (\w+)\)(?=\w+\(\w+,\1,\{get:\2\[\1\],enumerable:!0\}\))/g;
+  if (script.match(exported)?.length !== 1) throw new Error("The classic script exports in another way than known.");
+  const body = script.slice(at + begin.length).replace(exported, "for(var $1 of Object.keys($2))");
+  writeFileSync(file, `${script.slice(0, at)}var posenc=(function posencSource(){${body}`);
 }
 
 // The licences of what the bundles contain.

@@ -4,6 +4,7 @@ import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, w
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
+import { runInNewContext } from "node:vm";
 import { gzipSync } from "node:zlib";
 import { build } from "esbuild";
 import { publint } from "publint";
@@ -588,6 +589,18 @@ describe("size", () => {
       const names = Object.keys(attributes).map((attribute) => `${attribute}:""`);
       expect(script.replace(/\n/g, ""), name).toContain(`{${names.join(",")}}`);
     }
+  });
+
+  it("is exported whole by the classic script, and nothing else, whatever stands on Object.prototype", async () => {
+    const index = (await import(pathToFileURL(join(dist, "index.js")).href)) as object;
+    const globals = { WebAssembly, TextDecoder, TextEncoder, performance, atob, URL, setTimeout };
+    const script = `Object.prototype.q = 1; Object.prototype.each = function () {};
+      ${readFileSync(join(dist, "posenc.js"), "utf8")};
+      [Object.keys(posenc), Array.from(posenc.encode(posenc.sinusoidal({ dim: 4 }), 1).data)]`;
+    const [names, row] = runInNewContext(script, globals) as [string[], number[]];
+    expect(names).toEqual(expect.arrayContaining(Object.keys(index)));
+    expect(names).not.toContain("each");
+    expect([...row]).toEqual([0, 1, 0, 1]);
   });
 
   it("holds the module once, whatever a page imports", () => {

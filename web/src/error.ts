@@ -136,7 +136,8 @@ export function refuseMissing(subject: string, argument: string, allowed: string
 }
 
 /** Throws for an option nobody reads, naming the nearest that exists. */
-export function refuseUnknown(subject: string, option: string, known: readonly string[]): never {
+export function refuseUnknown(subject: string, given: string, known: readonly string[]): never {
+  const option = given === "" ? '""' : cut(given);
   const guess = nearest(option, known);
   const allowed = known.length === 0 ? "no option" : `one of ${known.join(", ")}`;
   const hint =
@@ -166,11 +167,13 @@ export function printed(value: unknown): string {
   }
 }
 
+const cut = (text: string): string => (text.length > 40 ? `${text.slice(0, 40)}…` : text);
+
 function described(value: unknown): string {
   if (value instanceof Verbatim) return value.text;
   switch (typeof value) {
     case "string":
-      return JSON.stringify(value.length > 40 ? `${value.slice(0, 40)}…` : value);
+      return JSON.stringify(cut(value));
     case "bigint":
       return `${value}n`;
     case "number":

@@ -5,6 +5,9 @@ import { readArray } from "./tensor.js";
 /** The largest position, and the largest number an option may be: whole numbers are exact up to it. */
 export const kLimit = 2 ** 53;
 
+// A proxy may say of itself that it inherits without end.
+const kDeepest = 100_000;
+
 // True for the Object.prototype of any realm: what it holds is no one's option.
 function isRoot(level: object): boolean {
   return Object.getPrototypeOf(level) === null && Object.hasOwn(level, "hasOwnProperty");
@@ -14,13 +17,15 @@ function isRoot(level: object): boolean {
  * What an object says under the names it may use, and under others by `unknown`. Its own properties count, and those of
  * a class it was made by or an object it inherits from, but none of Object.prototype's. Each is read once.
  */
-export function readProperties(
+function readProperties(
   value: object,
   known: readonly string[],
   unknown: (name: string) => never,
 ): Record<string, unknown> {
-  const read = new Said() as Record<string, unknown>;
+  const read = new Said();
+  let left = kDeepest;
   for (let level: object | null = value; level !== null && !isRoot(level); level = Object.getPrototypeOf(level)) {
+    if (left-- === 0) break;
     for (const name of Object.keys(level)) if (!known.includes(name)) unknown(name);
     // A class has its getters unlisted.
     for (const name of Object.getOwnPropertyNames(level)) {
@@ -31,24 +36,35 @@ export function readProperties(
 }
 
 // Its instances inherit nothing. Those of Object.create(null) are dictionaries, slower by a microsecond a call.
-const Said = function () {} as unknown as new () => object;
+const Said = function () {} as unknown as new () => Record<string, unknown>;
 Said.prototype = Object.create(null);
 
-const kObject = "an object of options";
+/** {@link readProperties} of an argument that must be an object. */
+export function readRecord(
+  subject: string,
+  argument: string,
+  allowed: string,
+  value: unknown,
+  known: readonly string[],
+  unknown: (name: string) => never,
+): Record<string, unknown> {
+  if (!isRecord(value)) refuse("not-a-number", subject, argument, allowed, value);
+  const read = readProperties(value, known, unknown);
+  // A Date, a Map or a Promise says nothing but has methods (keys), and was meant for something else.
+  const says = Object.values(read).some((one) => typeof one !== "function");
+  if (!says && kindOf(value) !== "Object") refuse("not-a-number", subject, argument, allowed, value);
+  return read;
+}
 
-/** A copy of an options object whose every key is known, each read once; `{}` where it was not given. */
+/** A copy of an options object whose every key is known, each read once; an empty one where it was not given. */
 export function readOptions(
   subject: string,
   options: unknown,
   known: readonly string[],
 ): Readonly<Record<string, unknown>> {
-  if (options === undefined) return {};
-  if (!isRecord(options)) refuse("not-a-number", subject, "options", kObject, options);
-  const read = readProperties(options, known, (name) => refuseUnknown(subject, name, known));
-  // A Date, a Map or a Promise says nothing but has methods (keys), and was meant for something else.
-  const says = Object.values(read).some((value) => typeof value !== "function");
-  if (!says && kindOf(options) !== "Object") refuse("not-a-number", subject, "options", kObject, options);
-  return read;
+  if (options === undefined) return new Said();
+  const unknown = (name: string): never => refuseUnknown(subject, name, known);
+  return readRecord(subject, "options", "an object of options", options, known, unknown);
 }
 
 /** What follows the arguments of a function that has no options: nothing, or an object that says nothing. */

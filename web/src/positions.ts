@@ -260,7 +260,8 @@ export function multimodalPositions(parts: readonly MultimodalPart[]): Tensor<"f
   if (parts === undefined) refuseMissing(subject, "parts", "a list of {text: n} and {image: [t, h, w]}");
   if (!isList(parts))
     refuse("not-a-number", subject, "parts", "a list of {text: n} and {image: [t, h, w]}", parts);
-  const read = parts.map((part: unknown, p) => readPart(subject, `parts[${p}]`, part));
+  // Array.from sees what map leaves out: a hole is a part that is missing.
+  const read = Array.from(parts, (part: unknown, p) => readPart(subject, `parts[${p}]`, part));
   const count = read.reduce((sum, [t, h, w]) => sum + t * h * w, 0);
   const data = new Float64Array((3 * allowedSize(subject, "parts", [3, count], 8)) / 3);
   let at = 0;

@@ -5,7 +5,6 @@ import {
   type ErrorCode,
   PosencError,
   isList,
-  isRecord,
   isRevoked,
   printedShape,
   refuse,
@@ -15,7 +14,7 @@ import {
   verbatim,
 } from "./error.js";
 import { Frame, type SpecCells, schemeIndex } from "./module.js";
-import { readProperties } from "./options.js";
+import { readRecord } from "./options.js";
 import { Tensor, allowedSize, asFloat32, asFloat64, product, readArray, readNumbers } from "./tensor.js";
 
 /**
@@ -293,13 +292,10 @@ function flatOptions(descriptor: Outline, options: unknown): Map<string, unknown
   if (options === undefined) return flat;
   const names = descriptor.params.map(({ name }) => name);
   const collect = (value: unknown, prefix: string, argument: string): void => {
-    if (!isRecord(value)) {
-      refuse("not-a-number", subject, argument, "an object", value);
-    }
     const inner = names.filter((name) => name.startsWith(prefix)).map((name) => name.slice(prefix.length));
     const known = [...new Set(inner.map((name) => name.split(".")[0]!))];
-    const said = readProperties(value, known, (key) => refuseUnknown(subject, prefix + key, names));
-    for (const [key, entry] of Object.entries(said)) {
+    const unknown = (key: string): never => refuseUnknown(subject, prefix + key, names);
+    for (const [key, entry] of Object.entries(readRecord(subject, argument, "an object", value, known, unknown))) {
       const name = prefix + key;
       if (entry === undefined) continue;
       if (names.includes(name)) flat.set(name, entry);

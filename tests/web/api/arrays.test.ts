@@ -270,6 +270,7 @@ describe("positions", () => {
       [0, 1, 0, 1, 2],
     ]);
     expect(multimodalPositions([]).shape).toEqual([3, 0]);
+    expect(() => multimodalPositions(new Array(2) as never)).toThrow("parts[0] must be {text: n}");
   });
 });
 

@@ -370,6 +370,49 @@ describe("options", () => {
     }
   });
 
+  it("that are left out are not Object.prototype's either", () => {
+    const x = tensor([[1, 0.5, 0, 2], [3, 1, 2, 0], [0, 1, 1, 4]]);
+    const calls: (() => posenc.Tensor)[] = [
+      () => attention(x, x, x).out,
+      () => posenc.attentionGradient(x, x, x, x).dq,
+      () => encode(sinusoidal({ dim: 4 }), 3),
+      () => embed(x, sinusoidal({ dim: 4 })),
+      () => rotate(x, rope({ dim: 4 })),
+      () => tensor(frequencies(rope({ dim: 4 })).inverse),
+      () => randomNormal([3]),
+      () => posenc.similarity(x),
+      () => posenc.pca(x).scores,
+      () => entropy([[0.5, 0.5]]),
+    ];
+    const wanted = calls.map((call) => call());
+    const polluted: Record<string, unknown> = {
+      causal: true, scale: 9, seed: 7, length: 2, positions: [5, 6, 7], side: "key", metric: "dot", components: 1,
+      base: 2, dtype: "float64",
+    };
+    Object.assign(Object.prototype, polluted);
+    try {
+      for (const [i, call] of calls.entries()) {
+        const { dtype, data } = call();
+        expect([dtype, ...data]).toEqual([wanted[i]!.dtype, ...wanted[i]!.data]);
+      }
+    } finally {
+      for (const name of Object.keys(polluted)) delete (Object.prototype as Record<string, unknown>)[name];
+    }
+  });
+
+  it("are looked for in a line of ancestors that ends, whatever a proxy says", () => {
+    const endless: object = new Proxy({}, { getPrototypeOf: () => endless });
+    expect(attention([[1]], [[1]], [[2]], endless).out.tolist()).toEqual([[2]]);
+    expect(rope(Object.setPrototypeOf({ dim: 2 }, endless) as { dim: number }).dim).toBe(2);
+  });
+
+  it("that nobody reads are told by names of bearable length", () => {
+    const x = [[1]];
+    const message = (option: string): string => refusalOf(() => attention(x, x, x, { [option]: 1 })).message;
+    expect(message("x".repeat(1e6)).length).toBeLessThan(500);
+    expect(message("")).toContain('no option ""');
+  });
+
   it("are no object of another kind that says nothing", () => {
     const x = [[1, 0]];
     const others = [new Date(), new Map([["metric", "dot"]]), new Set(), /metric/, Promise.resolve(), new Error("no")];
@@ -385,6 +428,11 @@ describe("options", () => {
     expect(codeOf(() => rotate(x, rope({ dim: 2 }), any(Object.assign(new Date(), { position: 3 }))))).toBe(
       "unknown-option position",
     );
+    for (const [value, given] of [[new Map([["dim", 8]]), "a Map"], [new Date(), "a Date"]] as const) {
+      expect(refusalOf(() => rope(any(value))), given).toMatchObject({ argument: "options", given });
+      const scaled = refusalOf(() => rope({ dim: 4, scaling: any(value) }));
+      expect(scaled, given).toMatchObject({ argument: "scaling", given });
+    }
   });
 
   it("are not null where they were not given", () => {
