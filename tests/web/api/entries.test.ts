@@ -57,8 +57,8 @@ const kEntries: readonly (readonly [entry: string, api: object])[] = [
 
 // What may stand before the odd argument.
 const kBefore: Readonly<Record<string, readonly unknown[]>> = {
-  renderSVG: ["embed", { positions: 2, dim: 2, width: 200 }],
-  renderPNG: ["embed", { positions: 2, dim: 2, width: 200 }],
+  renderSVG: ["addition", {}],
+  renderPNG: ["addition", {}],
   readSafetensors: [files.toSafetensors({})],
   safetensorsHeader: [files.toSafetensors({})],
   readNpy: [files.toNpy([1])],
