@@ -1,7 +1,6 @@
 // A reader's sentence: its tokens, and seeded vectors for its words. Nothing here is trained: a word's numbers are
 // drawn from the core's normal generator under a seed that the word itself gives, so a word is the same in every
-// figure, at
-// every place and on every machine.
+// figure, at every place and on every machine.
 import { randomNormal } from "../src/core.js";
 import { charactersOf } from "./cut-word.js";
 import { book, count } from "./format.js";

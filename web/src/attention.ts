@@ -1,13 +1,5 @@
 // Attention over all four slots.
-import {
-  isList,
-  printedShape,
-  refusal,
-  refuse,
-  refuseMissing,
-  refuseShape,
-  verbatim,
-} from "./error.js";
+import { isList, printedShape, refusal, refuse, refuseMissing, refuseShape, verbatim } from "./error.js";
 import { type FieldValue, Frame, type Place, exactFrame } from "./module.js";
 import { readFinite, readFlag, readMask, readOptions, readPositive, readWhole } from "./options.js";
 import { type Positions, type PositionsLike, countUp, readOrder, readPositions } from "./positions.js";
