@@ -4,6 +4,7 @@ import { spawnSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { entryOf } from "../../web/figures/colour.ts";
 import { allFields, attributeName } from "../../web/figures/figure.ts";
 import { readingText } from "../../web/figures/page.ts";
 import { RecordingBackEnd } from "../../web/figures/recording.ts";
@@ -84,6 +85,24 @@ function wordsOf(figure, values) {
     caption: figure.caption(state),
     summary: figure.summary(state),
   };
+}
+
+// The cells of each heat map that a figure draws, with the colours of the light theme on a white page.
+class Cells extends RecordingBackEnd {
+  maps = [];
+  heatMap(box, map) {
+    super.heatMap(box, map);
+    const { values, rows, columns, scale, part = { row: 0, rows, column: 0, columns } } = map;
+    const table = makeTheme(false, { paper: "#ffffff" })[scale.kind];
+    const hex = (entry) => Buffer.from(table.subarray(3 * entry, 3 * entry + 3)).toString("hex");
+    this.maps.push(
+      Array.from({ length: part.rows * part.columns }, (_, k) => {
+        const [r, c] = [Math.floor(k / part.columns), k % part.columns];
+        const value = values[(part.row + r) * columns + part.column + c];
+        return { key: `${r} ${c}`, colour: `#${hex(entryOf(scale, value))}` };
+      }),
+    );
+  }
 }
 
 // Everything the keyboard can do with a figure: Tab from the button before it to the one after it, and each control's
@@ -231,7 +250,7 @@ describe.each(byName)("posenc-%s", (name, figure) => {
     expect(opened.faults).toEqual([]);
   });
 
-  it("hands out files that hold the core's numbers", async () => {
+  it("hands out files that hold the core's numbers, and shows them as a table", async () => {
     for (const view of viewsOf(figure)) {
       const values = await alone(view);
       const state = figureState(name, values);
@@ -251,13 +270,43 @@ describe.each(byName)("posenc-%s", (name, figure) => {
         const npy = files.find((file) => file.fileName.endsWith("npy"));
         const svg = await text("svg");
         const parsed = new DOMParser().parseFromString(svg, "image/svg+xml");
-        // Cells that the shapes of each map cover; a shape is m dx dy h w v h h -w.
-        const covered = [...parsed.querySelectorAll("g[shape-rendering]")].map((map) => {
-          const shapes = [...map.querySelectorAll("path")].flatMap((path) => [
-            ...path.getAttribute("d").matchAll(/h(\d+)v(\d+)h-\1/g),
-          ]);
-          return shapes.reduce((sum, [, wide, high]) => sum + wide * high, 0);
+        // The colour of every cell of each map, row by row; a shape is m dx dy h w v h h -w, from where the last ended.
+        // `seen` counts, among some of the cells, those that the picture of points has in that colour.
+        const pen = new OffscreenCanvas(bitmap.width, bitmap.height).getContext("2d", { willReadFrequently: true });
+        pen.drawImage(bitmap, 0, 0);
+        const maps = [...parsed.querySelectorAll("g[shape-rendering]")].map((map) => {
+          const cells = new Map();
+          for (const path of map.querySelectorAll("path")) {
+            const [fill, d] = ["fill", "d"].map((name) => path.getAttribute(name));
+            let [x, y] = [0, 0];
+            for (const shape of d.matchAll(/m(-?\d+) ?(-?\d+)h(\d+)v(\d+)h-\3/g)) {
+              const [right, down, wide, high] = shape.slice(1).map(Number);
+              [x, y] = [x + right, y + down];
+              for (let k = 0; k < wide * high; k++) cells.set(`${y + Math.floor(k / wide)} ${x + (k % wide)}`, fill);
+              y += high;
+            }
+          }
+          const place = /translate\((\S+) (\S+)\) scale\((\S+) (\S+)\)/.exec(map.getAttribute("transform"));
+          const [left, top, width, height] = place.slice(1).map(Number);
+          const report = { cells: Object.fromEntries(cells), tried: 0, seen: 0 };
+          const keys = [...cells.keys()];
+          if (Math.min(width, height) < 2) return report;
+          for (let k = 0; k < keys.length; k += Math.ceil(keys.length / 60)) {
+            const [row, column] = keys[k].split(" ").map(Number);
+            // Beside what may stand in the middle of a cell.
+            const [at, under] = [left + (column + 0.25) * width, top + (row + 0.25) * height];
+            const [red, green, blue] = pen.getImageData(Math.round(2 * at), Math.round(2 * under), 1, 1).data;
+            const colour = `#${((1 << 24) | (red << 16) | (green << 8) | blue).toString(16).slice(1)}`;
+            report.tried++;
+            if (colour === cells.get(keys[k])) report.seen++;
+          }
+          return report;
         });
+        const details = element.shadowRoot.querySelector("details[part~=table]");
+        details.open = true;
+        const table = () => details.querySelector("table");
+        while (!table()) await new Promise((resolve) => setTimeout(resolve, 5));
+        const textsOf = (row) => [...row.cells].map((one) => one.textContent);
         return {
           names: files.map((file) => file.fileName).sort(),
           png: { ...globalThis.__figures.colours(bitmap), width: bitmap.width, height: bitmap.height },
@@ -270,7 +319,12 @@ describe.each(byName)("posenc-%s", (name, figure) => {
             height: Number(parsed.documentElement.getAttribute("height")),
             texts: [...parsed.querySelectorAll("text")].map((node) => node.textContent),
             images: parsed.querySelectorAll("image").length,
-            covered,
+            maps,
+          },
+          table: {
+            caption: table().caption.textContent,
+            head: textsOf(table().tHead.rows[0]),
+            body: [...table().tBodies[0].rows].map(textsOf),
           },
         };
       });
@@ -311,14 +365,38 @@ describe.each(byName)("posenc-%s", (name, figure) => {
       });
       expect(files.svg.wrong, where).toBe("");
       expect(files.svg.texts, where).toEqual(expect.arrayContaining(labels.filter((words) => words !== "")));
-      const maps = back.operations.flatMap((line) => /^heatMap \S+ \S+ (\d+) x (\d+)/.exec(line)?.slice(1, 3) ?? []);
-      const sizes = maps.flatMap((rows, k) => (k % 2 === 0 ? [rows * maps[k + 1]] : []));
-      expect(files.svg.covered, where).toEqual(sizes.filter((cells) => cells <= 10_000));
-      expect(files.svg.images, where).toBe(sizes.filter((cells) => cells > 10_000).length);
+      const drawn = new Cells();
+      figure.draw(new Surface(drawn, makeTheme(false), 760, figure.height(state, 760)), state);
+      const [few, many] = [true, false].map((vector) => drawn.maps.filter(({ length }) => length <= 10_000 === vector));
+      expect(files.svg.images, where).toBe(many.length);
+      expect(files.svg.maps.length, where).toBe(few.length);
+      files.svg.maps.forEach(({ cells, tried, seen }, k) => {
+        expect(Object.keys(cells).length, where).toBe(few[k].length);
+        const other = few[k].find(({ key, colour }) => cells[key] !== colour);
+        expect(other && `${other.key} is ${cells[other.key]}`, `${where}: cell of ${other?.colour}`).toBeUndefined();
+        // Some lie under lines and words.
+        expect(seen, `${where}: of ${tried} cells of the picture`).toBeGreaterThanOrEqual(0.9 * tried);
+      });
       expect([files.png.width, files.png.height], where).toEqual(
         [files.svg.width, files.svg.height].map((side) => Math.round(2 * side)),
       );
       expect(files.png.count, `${where}: colours of the picture`).toBeGreaterThan(8);
+
+      // Of a large table every so many rows and columns are there, from the first on.
+      const { caption, head, body } = files.table;
+      const all = [table.rows, table.header.length];
+      const some = [body.length, head.length];
+      const [down, across] = some.map((count, axis) => Math.ceil(all[axis] / count));
+      expect([Math.ceil(all[0] / down), Math.ceil(all[1] / across)], where).toEqual(some);
+      const told = some.every((count) => caption.includes(`${count} of `));
+      expect(told, `${where}: ${caption}`).toBe(String(some) !== String(all));
+      const columns = head.map((_, c) => c * across);
+      expect(head, where).toEqual(columns.map((c) => table.header[c]));
+      const written = (value) => {
+        if (typeof value === "string") return value;
+        return Number.isNaN(value) ? "" : String(Number(value.toPrecision(6))).replace("-", "\u2212");
+      };
+      expect(body, where).toEqual(body.map((_, r) => columns.map((c) => written(cell(r * down, c)))));
     }
     expect(opened.faults).toEqual([]);
   });

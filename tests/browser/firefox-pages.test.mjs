@@ -1,9 +1,11 @@
 // The built pages in Firefox, opened from a disk as by a double-click: every figure draws, and nobody is asked for
 // anything.
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { launchFirefox, openFirefox } from "./firefox.mjs";
-import { fileAddress, kSite } from "./harness.mjs";
+import { fileAddress, kDist, kSite, serveFolder } from "./harness.mjs";
 
 let browser;
 beforeAll(async () => {
@@ -18,9 +20,7 @@ it.each([
   ["embed.html?fig=bias&heads=4", 1],
 ])("%s opens from a disk", async (path, least) => {
   const [file, rest = ""] = path.split(/(?=[?#])/);
-  const { page, faults, close } = await openFirefox(browser, fileAddress(join(kSite, file)) + rest);
-  const asked = [];
-  page.on("request", (request) => asked.push(request.url()));
+  const { page, faults, requests, close } = await openFirefox(browser, fileAddress(join(kSite, file)) + rest);
   await page.waitForFunction(() => [...document.querySelectorAll("body *")].some((one) => one.shadowRoot));
   const figures = await page.evaluate(async () => {
     const list = [...document.querySelectorAll("body *")].filter(({ localName }) => localName.startsWith("posenc-"));
@@ -47,8 +47,23 @@ it.each([
   });
   expect(font).toBe(true);
   // Data are made on the page, or by the browser itself.
-  const elsewhere = asked.filter((address) => !address.startsWith(fileAddress(kSite)) && !address.startsWith("data:"));
+  const elsewhere = requests.filter(
+    (address) => !address.startsWith(fileAddress(kSite)) && !address.startsWith("data:"),
+  );
   expect(elsewhere).toEqual([]);
   expect(faults).toEqual([]);
   await close();
+});
+
+it("a page on a disk that asks somebody for something is seen to, while it loads and after", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "posenc-asking-"));
+  const host = await serveFolder(kDist, { extra: { "/early": { body: "" }, "/late": { body: "" } } });
+  const head = `<!doctype html><html lang="en"><meta charset="utf-8"><title>t</title><link rel="icon" href="data:,">`;
+  writeFileSync(join(folder, "page.html"), `${head}<script src="${host.address}early"></script></html>`);
+  const { page, requests, close } = await openFirefox(browser, fileAddress(join(folder, "page.html")));
+  await page.evaluate((address) => fetch(address, { mode: "no-cors" }).then(() => {}), `${host.address}late`);
+  expect(requests).toEqual(expect.arrayContaining([`${host.address}early`, `${host.address}late`]));
+  await close();
+  await host.close();
+  rmSync(folder, { recursive: true });
 });

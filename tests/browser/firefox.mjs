@@ -17,15 +17,20 @@ export function launchFirefox() {
   });
 }
 
-/** Opens an address; `faults` gathers what the console warns of and what nobody caught. */
+/**
+ * Opens an address; `faults` gathers what the console warns of and what nobody caught, `requests` every address asked
+ * for, from the page's own on.
+ */
 export async function openFirefox(browser, address) {
   const page = await browser.newPage();
   const faults = [];
+  const requests = [];
+  page.on("request", (request) => requests.push(request.url()));
   page.on("console", (message) => {
     if (["error", "warn", "warning"].includes(message.type())) faults.push(`${message.type()}: ${message.text()}`);
   });
   page.on("pageerror", (error) => faults.push(`uncaught: ${error.message}`));
   await page.setViewport({ width: 904, height: 900 });
   await page.goto(address, { waitUntil: "load" });
-  return { page, faults, close: () => page.close() };
+  return { page, faults, requests, close: () => page.close() };
 }

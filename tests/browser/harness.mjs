@@ -161,3 +161,59 @@ export async function axe(page) {
     );
   });
 }
+
+/**
+ * What lies on something else on the page as it stands, a line each: lines of text of different blocks, formulas,
+ * figures, frames and controls, each of these as a whole; and what the window cuts off. The inside of figures has a
+ * test of its own.
+ */
+export function overlapsOfPage(page) {
+  return page.evaluate(() => {
+    const boxes = [];
+    const blockOf = (node) => {
+      let block = node;
+      while (/^(inline|contents)/.test(getComputedStyle(block).display)) block = block.parentElement;
+      return block;
+    };
+    const add = (owner, words, box) => {
+      // Words for those who hear the page, and the link before its text, stand outside of the window.
+      if (box.width > 0 && box.height > 0 && box.right > 0) boxes.push({ owner: blockOf(owner), words, box });
+    };
+    const walk = (node) => {
+      for (const child of node.childNodes) {
+        if (child.nodeType === Node.TEXT_NODE && child.data.trim() !== "") {
+          const range = document.createRange();
+          range.selectNodeContents(child);
+          for (const box of range.getClientRects()) add(node, child.data.trim().slice(0, 40), box);
+        }
+        if (!(child instanceof Element) || !child.checkVisibility()) continue;
+        if (child.matches("script, style, noscript")) continue;
+        const whole = child.shadowRoot || child.matches("math, input, select, textarea, button, canvas, svg, iframe");
+        if (whole) add(child, `<${child.localName}>`, child.getBoundingClientRect());
+        else walk(child);
+      }
+    };
+    walk(document.body);
+    const scrolls = (node) => {
+      for (let up = node; up; up = up.parentElement) {
+        if (up !== document.documentElement && /auto|scroll/.test(getComputedStyle(up).overflowX)) return true;
+      }
+      return false;
+    };
+    const at = ({ left, top }) => `${Math.round(left)},${Math.round(top + scrollY)}`;
+    const common = (a, b, from, to) => Math.min(a[to], b[to]) - Math.max(a[from], b[from]);
+    const faults = [];
+    boxes.sort((a, b) => a.box.top - b.box.top);
+    boxes.forEach(({ owner, words, box }, i) => {
+      const said = `${words} at ${at(box)}`;
+      if (box.right > innerWidth + 1 && !scrolls(owner)) faults.push(`cut by the window: ${said}`);
+      for (let k = i + 1; k < boxes.length && boxes[k].box.top < box.bottom - 2; k++) {
+        const other = boxes[k];
+        if (owner.contains(other.owner) || other.owner.contains(owner)) continue;
+        const [wide, high] = [common(box, other.box, "left", "right"), common(box, other.box, "top", "bottom")];
+        if (wide > 2 && high > 2) faults.push(`${said} on ${other.words} at ${at(other.box)}`);
+      }
+    });
+    return faults;
+  });
+}

@@ -7,7 +7,7 @@ import { dirname, join } from "node:path";
 import { unzipSync } from "fflate";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { axe, drawAll as drawEach, fileAddress, inspectFigures } from "./harness.mjs";
-import { kDist, kRoot, kSite, launch, open, serveFolder } from "./harness.mjs";
+import { kDist, kRoot, kSite, launch, open, overlapsOfPage, serveFolder } from "./harness.mjs";
 
 // A page of somebody else's.
 const kOther = `<!doctype html><html lang="en"><meta charset="utf-8"><title>t</title><link rel="icon" href="data:,">`;
@@ -476,13 +476,16 @@ describe("the questions of the chapter", () => {
 describe("every page", () => {
   // The chapter's own test passes it through axe.
   it.each(kPages.slice(1).flatMap((path) => ["light", "dark"].map((scheme) => [path, scheme])))(
-    "%s in %s passes axe and fits into 320 pixels",
+    "%s in %s passes axe and fits into 320 pixels, nothing on anything else",
     async (path, colorScheme) => {
       const { page, close, faults } = await open(browser, server.address + path, { colorScheme });
       await drawAll(page);
       expect(await axe(page)).toEqual([]);
+      expect(await overlapsOfPage(page)).toEqual([]);
       await page.setViewportSize({ width: 320, height: 700 });
       expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(320);
+      await drawEach(page);
+      expect(await overlapsOfPage(page)).toEqual([]);
       expect(faults).toEqual([]);
       await close();
     },

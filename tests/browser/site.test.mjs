@@ -2,7 +2,8 @@
 // worked examples are the notes' to their printed digits; nothing is fetched after the load.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { join } from "node:path";
-import { axe, drawAll, fileAddress, inspectFigures, kSite, launch, open, serveFolder } from "./harness.mjs";
+import { axe, drawAll, fileAddress, inspectFigures, overlapsOfPage } from "./harness.mjs";
+import { kSite, launch, open, serveFolder } from "./harness.mjs";
 
 let browser;
 let server;
@@ -210,8 +211,9 @@ describe.each([["light"], ["dark"]])("in %s", (colorScheme) => {
     if (paper.canvas[3] === 255) expect(bright(paper.canvas)).toBe(colorScheme === "light");
   });
 
-  it("passes axe", async () => {
+  it("passes axe, and nothing lies on anything else", async () => {
     const { page, faults } = opened;
+    expect(await overlapsOfPage(page)).toEqual([]);
     // Everything unfolded is there to be checked.
     await page.evaluate(() => {
       for (const figure of document.querySelectorAll("*")) {
@@ -229,6 +231,7 @@ describe("narrow and printed", () => {
     const { page, close, faults } = await open(browser, server.address, { viewport: { width: 320, height: 700 } });
     await drawAll(page);
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(320);
+    expect(await overlapsOfPage(page)).toEqual([]);
     for (const { name, fault } of await inspectFigures(page)) expect(fault, name).toBe("");
     // 210 mm less margins of 10 mm, at 96 pixels an inch.
     await page.setViewportSize({ width: 718, height: 1000 });
