@@ -334,8 +334,20 @@ describe("the playground", () => {
     await give("config.json", new Uint8Array(900_000).fill(0x20));
     await page.locator("#told", { hasText: "config.json is too long" }).waitFor();
     expect(await page.locator("#figures > *").count()).toBe(0);
-    // None of them stands in the way of the next.
-    await give("table.npy", toNpy(table));
+    // None of them stands in the way of the next, which is dropped on the page.
+    const left = await page.evaluate(
+      ([name, bytes]) => {
+        const dataTransfer = new DataTransfer();
+        dataTransfer.items.add(new File([Uint8Array.from(bytes)], name));
+        return ["dragover", "drop"].map((kind) =>
+          document.querySelector("h1").dispatchEvent(
+            new DragEvent(kind, { dataTransfer, bubbles: true, cancelable: true }),
+          ),
+        );
+      },
+      ["table.npy", [...toNpy(table)]],
+    );
+    expect(left, "left to the browser, which would open the file").toEqual([false, false]);
     await page.locator("#told", { hasText: "table.npy: 24 positions, 6 dimensions" }).waitFor();
     await drawAll(page);
     expect(await soundly(page)).toContain("posenc-embed");

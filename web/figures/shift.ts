@@ -52,6 +52,9 @@ const lastBit = 2 ** -52;
 const traceSteps = 96;
 
 // A matrix so wide takes longer than a page should wait.
+// The matrix alone has 512 MiB then.
+const mostDim = 8192;
+
 const isWide = (values: Values, data: unknown): boolean =>
   Number((data as { dim?: unknown } | undefined)?.dim ?? values.dim) > 512;
 
@@ -59,7 +62,7 @@ export const shift = defineFigure<Model>({
   name: "shift",
   attributes: {
     scheme: 'The scheme: "sinusoidal" (the default) or "rope".',
-    dim: "The width, two columns a pair; 16 by default.",
+    dim: "The width, two columns a pair, at most 8192; 16 by default.",
     base: "The base of the wavelengths.",
     offset: "By how many positions k all is moved, from -2^53 to 2^53 - positions; 5 by default.",
     positions: "For how many positions the error is drawn, 1 to 4096; 256 by default.",
@@ -100,7 +103,7 @@ export const shift = defineFigure<Model>({
         values,
         row: ["dim", "base"],
         start: { dim: 16 },
-        change: { dim: { label: "dimensions", max: 64, step: 2 } },
+        change: { dim: { label: "dimensions", max: 64, step: 2, most: mostDim } },
       }),
       range("positions", "positions", 256, 16, 1024, { integer: true, least: 1, most: mostPositions, place: "more" }),
       cursorField("row", "The row of the matrix."),

@@ -1,7 +1,8 @@
 // What the address of a page may do to a figure: anything that it can draw, and nothing else.
 import { beforeAll, describe, expect, it } from "vitest";
 import { ready, tensor } from "../../../web/src/index.js";
-import { attributeName } from "../../../web/figures/figure.js";
+import { allFields, attributeName } from "../../../web/figures/figure.js";
+import { figures } from "../../../web/figures/index.js";
 import { fittingValues, linkedHash, linkedTexts } from "../../../web/figures/permalink.js";
 import { figureNamed, figureState } from "../../../web/figures/render.js";
 
@@ -55,5 +56,35 @@ describe("an address", () => {
     const hash = linkedHash("#else=1&embed.dim=1", "embed", [["dim", 8], ["view", "waves"]]);
     expect(hash).toBe("#else=1&embed.dim=8&embed.view=waves");
     expect(read("embed", hash)).toEqual({ dim: 8, view: "waves" });
+  });
+});
+
+describe("whatever an address says of", () => {
+  // Each name has another text in a round, but for one in which all are huge.
+  const long = "a b c d ".repeat(300);
+  const rounds = [
+    ["", "0", "Infinity", "2,5", "true", "[object Object]", "<img src=x onerror=alert(1)>", "-3", long],
+    ["9007199254740993"],
+    ["-1", "NaN", "1e-320", "0x10", "null", "constructor", "\u0000", "-1e308", "12abc"],
+  ];
+
+  it.each(figures.map((figure) => [figure.name, figure] as const))("posenc-%s, it is drawn", (name, figure) => {
+    const { values, model } = figureState(name);
+    const fields = allFields(figure, values, model);
+    const keys = [...Object.keys(figure.attributes), ...fields.map((field) => field.name)].map(attributeName);
+    const all = [...new Set([...keys, "junk", "__proto__", "constructor", "data", "on-click", "style"])];
+    const known = new Set(keys);
+    for (const texts of rounds) {
+      const pieces = all.map((key, k) => `${name}.${key}=${encodeURIComponent(texts[k % texts.length]!)}`);
+      const kept = read(name, `#${pieces.join("&")}&${name}.view=%ED%A0%80`);
+      for (const [key, value] of Object.entries(kept)) {
+        expect(known).toContain(attributeName(key));
+        expect(["number", "string", "boolean"]).toContain(typeof value);
+        if (typeof value === "number") expect(value).not.toBeNaN();
+      }
+      // As it comes it is drawn by every test.
+      if (Object.keys(kept).length === 0) continue;
+      expect(() => figureState(name, kept), JSON.stringify(kept).slice(0, 300)).not.toThrow();
+    }
   });
 });
