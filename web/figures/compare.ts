@@ -256,7 +256,7 @@ function schemeOf(slot: Slot, name: string, values: Values): { scheme: AnyScheme
   const { params } = descriptorOf(slot, name);
   const [heads, headWidth, length] = [Number(values.heads), Number(values.headWidth), Number(values.length)];
   const has = (param: string): boolean => params.some((own) => own.name === param);
-  const options: Record<string, unknown> = {};
+  const options = Object.create(null) as Record<string, unknown>;
   for (const param of params) if (param.required && param.shown) options[param.name] = param.shown.value;
   if (has("dim")) options.dim = slot === "embed" ? heads * headWidth : headWidth;
   if (params.some((own) => own.name === "heads" && own.required)) options.heads = heads;

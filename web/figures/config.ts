@@ -9,6 +9,7 @@ import {
   type BiasScheme,
   type RotateScheme,
 } from "../src/core.js";
+import { readAll } from "../src/options.js";
 import { fromConfig, type LayerPositions, type ModelPositions, type PartPositions } from "../src/config.js";
 import { drawChart } from "./chart.js";
 import { attachFiles } from "./file-control.js";
@@ -144,7 +145,7 @@ export const config = defineFigure<Model>({
       refuseData("a parsed config.json", given);
     }
     const raw = given ?? parsed(String(values.config));
-    const read = fromConfig(raw);
+    const read = readAll(fromConfig(raw));
     const lengths = lengthsOf(raw, read);
     const length = Number(values.length ?? Math.max(1, ...lengths.map(({ tokens }) => tokens)));
     return {
@@ -507,8 +508,9 @@ function factsOf(read: ModelPositions): Fact[] {
   } else if (kinds.length === 0) facts.push(...partFacts(read, ""));
   else {
     if (read.embed) facts.push(["embed", schemeWords(read.embed)]);
-    for (const [kind, layer] of kinds) {
-      const total = read.layerTypes?.filter((own) => own === kind).length ?? 0;
+    for (const [kind, own] of kinds) {
+      const layer = readAll(own);
+      const total = read.layerTypes?.filter((one) => one === kind).length ?? 0;
       const schemes = partFacts({ ...layer, attention: read.attention }, "").map(([, words]) => words);
       if (layer.window !== undefined) schemes.push(`a window of ${book(layer.window)} tokens`);
       const layers = total > 0 ? ` in ${count(total, "layer")}` : "";
@@ -523,7 +525,8 @@ function factsOf(read: ModelPositions): Fact[] {
   return facts;
 }
 
-function attentionWords({ attention, heads, kvHeads, headDim }: ModelPositions): string {
+function attentionWords({ attention: options, heads, kvHeads, headDim }: ModelPositions): string {
+  const attention = readAll(options);
   const many = typeof heads === "number" ? heads : undefined;
   const width = headDim === undefined ? "" : ` of ${count(headDim, "column")}`;
   return [

@@ -196,8 +196,8 @@ export class FigureElement extends Base {
       given.set(name, value);
     }
     const known = this.#namesWith(given);
-    const plain = new Map([...given].map(([n, v]) => [known.find((field) => attributeName(field) === n) ?? n, v]));
-    requireKnown(`The value of posenc-${this.#figure.name}:`, [...plain.keys()], known);
+    const plain = [...given].map(([n, v]) => [known.find((field) => attributeName(field) === n) ?? n, v] as const);
+    requireKnown(`The value of posenc-${this.#figure.name}:`, plain.map(([name]) => name), known);
     for (const [name, value] of plain) this.setValue(name, value);
   }
 
@@ -233,11 +233,7 @@ export class FigureElement extends Base {
       const { values = {}, ...content } = await files.read(file, this.value);
       // Another file has come meanwhile.
       if (serial !== this.#file.serial) return;
-      for (const [field, value] of Object.entries(values)) {
-        if (value === undefined) continue;
-        this.#own.set(field, value);
-        this.#reflect(field, value);
-      }
+      this.#take(values);
       if ("data" in content) this.#rich = content.data;
       this.#background?.stop();
       this.#modelKey = undefined;
@@ -549,15 +545,17 @@ export class FigureElement extends Base {
   // ---------------------------------------------------------------- values
 
   #readValues(): Values {
-    return completeValues(this.#figure, (name) => this.#own.get(name) ?? this.getAttribute(attributeName(name)));
+    return completeValues(this.#figure, (name) => this.#given(name));
+  }
+
+  // What a program or the reader has set, or the attribute says; null for neither.
+  #given(name: string): Value | null {
+    return this.#own.get(name) ?? this.getAttribute(attributeName(name));
   }
 
   // Every name that may be set together with these values, which may bring fields of their own.
   #namesWith(given: ReadonlyMap<string, Value>): readonly string[] {
-    const ask = (name: string): unknown => {
-      const attribute = attributeName(name);
-      return given.get(name) ?? given.get(attribute) ?? this.#own.get(name) ?? this.getAttribute(attribute);
-    };
+    const ask = (name: string): unknown => given.get(name) ?? given.get(attributeName(name)) ?? this.#given(name);
     try {
       return knownNames(this.#figure, completeValues(this.#figure, ask));
     } catch {
@@ -581,6 +579,14 @@ export class FigureElement extends Base {
         this.#own.delete(name);
     }
     this.#schedule();
+  }
+
+  #take(values: Values = {}): void {
+    for (const [name, value] of Object.entries(values)) {
+      if (value === undefined) continue;
+      this.#own.set(name, value);
+      this.#reflect(name, value);
+    }
   }
 
   #reflect(name: string, value: Value): void {
@@ -621,7 +627,7 @@ export class FigureElement extends Base {
   // The values that were set, by attribute or otherwise.
   #setValues(values: Values): [string, Value][] {
     return Object.keys(values).flatMap((name): [string, Value][] => {
-      const value = this.#own.get(name) ?? this.getAttribute(attributeName(name));
+      const value = this.#given(name);
       return value === null ? [] : [[name, value]];
     });
   }
@@ -647,8 +653,7 @@ export class FigureElement extends Base {
   #readLink(): void {
     if (!this.isConnected) return;
     void this.#loadLink();
-    const given = (name: string): unknown => this.#own.get(name) ?? this.getAttribute(attributeName(name));
-    for (const [name, value] of this.#permalink?.read(this.#figure, given, this.#rich) ?? []) {
+    for (const [name, value] of this.#permalink?.read(this.#figure, (own) => this.#given(own), this.#rich) ?? []) {
       this.#own.set(name, value);
       this.#reflect(name, value);
     }
@@ -659,21 +664,13 @@ export class FigureElement extends Base {
   #moveTo(cell: Cell, final: boolean): void {
     if (!this.#state) return;
     if (final) {
-      const { row, column } = stateOf(this.#figure, this.#state.values, this.#state.model, cell);
+      const { values } = stateOf(this.#figure, this.#state.values, this.#state.model, cell);
       this.#hover = undefined;
-      for (const [axis, place] of [
-        [this.#cells.row, cell.row === undefined ? undefined : row],
-        [this.#cells.column, cell.column === undefined ? undefined : column],
-      ] as const) {
-        if (!axis || place === undefined) continue;
-        this.#own.set(axis.name, (axis.from ?? 0) + place);
-        this.#reflect(axis.name, (axis.from ?? 0) + place);
+      for (const way of ["row", "column"] as const) {
+        const axis = cell[way] === undefined ? undefined : this.#cells[way];
+        if (axis) this.#take({ [axis.name]: values[axis.name] });
       }
-      for (const [name, value] of Object.entries(cell.choose ?? {})) {
-        if (value === undefined) continue;
-        this.#own.set(name, value);
-        this.#reflect(name, value);
-      }
+      this.#take(cell.choose);
       this.#lens?.follow(cell);
     } else this.#hover = cell;
     this.#updateAndTell(final, cell.choose === undefined);

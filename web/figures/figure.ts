@@ -29,6 +29,7 @@
 //
 // `state` is {values, model, row, column, view}: row and column are the cursor, within bounds.
 
+import { readAll } from "../src/options.js";
 import { refuseValue } from "./refusal.js";
 
 export type Value = number | string | boolean;
@@ -266,7 +267,8 @@ export function attributeName(field: string): string {
 export function allFields(figure: Figure, values: Values, model?: unknown): readonly Field[] {
   const tabs = figure.tabs?.(values, model);
   const fields = figure.fields(values);
-  return tabs ? [tabs, ...fields.filter((field) => field.name !== tabs.name)] : fields;
+  const all = tabs ? [tabs, ...fields.filter((field) => field.name !== tabs.name)] : fields;
+  return all.map((field) => readAll(field));
 }
 
 /** The value of an attribute's text or a property, checked against its field; a PosencError if it does not fit. */
@@ -309,7 +311,8 @@ export function checkValue(field: Field, given: unknown): Value {
  * Fields may depend on values, so this goes round until no field is new.
  */
 export function completeValues(figure: Figure, given: (name: string) => unknown): Values {
-  const values: Record<string, Value | undefined> = {};
+  // Without ancestors: what a reader leaves out is nowhere else.
+  const values = Object.create(null) as Record<string, Value | undefined>;
   for (let round = 0; round < 8; round++) {
     const fresh = allFields(figure, values).filter((field) => !(field.name in values));
     if (fresh.length === 0) break;
@@ -332,24 +335,27 @@ export function stateOf(
   figure: Figure,
   values: Values,
   model: unknown,
-  at: { row?: number; column?: number; part?: State<unknown>["part"] } = {},
+  cursor: { row?: number; column?: number; part?: State<unknown>["part"] } = {},
 ): State<unknown> {
+  const at = readAll(cursor);
   const tabs = figure.tabs?.(values, model);
   const view = String((tabs && values[tabs.name]) ?? "");
   const open: State<unknown> = { values, model, row: 0, column: 0, view };
-  const cells = figure.cells?.(open) ?? {};
-  const [row, column] = [place(cells.row, values, at.row), place(cells.column, values, at.column)];
-  const placed: Record<string, Value | undefined> = { ...values };
-  if (cells.row) placed[cells.row.name] = (cells.row.from ?? 0) + row;
-  if (cells.column) placed[cells.column.name] = (cells.column.from ?? 0) + column;
+  const cells = readAll(figure.cells?.(open) ?? {});
+  const placed = Object.assign(Object.create(null), values) as Record<string, Value | undefined>;
+  const [row, column] = [place(cells.row, placed, at.row), place(cells.column, placed, at.column)];
   return { ...open, values: placed, row, column, part: at.part };
 }
 
-function place(axis: CursorAxis | undefined, values: Values, at: number | undefined): number {
+// The place on an axis, which the values then hold.
+function place(axis: CursorAxis | undefined, values: Record<string, Value | undefined>, at: number | undefined): number {
   if (!axis) return 0;
-  const given = values[axis.name];
-  const wish = at ?? (given === undefined ? (axis.start ?? 0) : Number(given) - (axis.from ?? 0));
-  return Math.max(0, Math.min(axis.count - 1, Number.isFinite(wish) ? Math.round(wish) : 0));
+  const { name, count, start = 0, from = 0 } = readAll(axis);
+  const given = values[name];
+  const wish = at ?? (given === undefined ? start : Number(given) - from);
+  const index = Math.max(0, Math.min(count - 1, Number.isFinite(wish) ? Math.round(wish) : 0));
+  values[name] = from + index;
+  return index;
 }
 
 /** A field that holds a coordinate of the cursor: no control, any number (it is brought within bounds). */

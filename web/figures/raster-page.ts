@@ -3,7 +3,7 @@ import { drawPage, pageHeight, pageMargin } from "./page.js";
 import { RasterBackEnd } from "./raster.js";
 import { encodePicture } from "./raster-png.js";
 import { refuseValue } from "./refusal.js";
-import { figureNamed, figureState, pageTheme, type RenderOptions } from "./render.js";
+import { figureNamed, figureState, pageOptions, type RenderOptions } from "./render.js";
 import { Surface } from "./surface.js";
 
 export interface RenderPixelsOptions extends RenderOptions {
@@ -24,8 +24,7 @@ export function renderPNG(
   attributes: Readonly<Record<string, unknown>> = {},
   options: RenderPixelsOptions = {},
 ): Uint8Array {
-  const theme = pageTheme(options, ["width", "theme", "data", "scale"]);
-  const { width = 760, scale = 2, data } = options;
+  const { width, theme, data, scale = 2 } = pageOptions(options, ["width", "theme", "data", "scale"]);
   if (typeof scale !== "number") refuseValue("not-a-number", "scale", "from 0.5 to 8", scale);
   if (!(scale >= 0.5 && scale <= 8)) refuseValue("out-of-range", "scale", "from 0.5 to 8", scale);
   const known = figureNamed(figure);

@@ -32,7 +32,7 @@ export function encodePicture(
   const lines = new Uint8Array((size + 1) * height);
   for (let y = 0; y < height; y++) lines.set(pixels.subarray(y * size, (y + 1) * size), y * (size + 1) + 1);
   // A fixed `mem`: by default the library asks for a logarithm, whose bits differ between engines.
-  const data = zlibSync(lines, { level: 9, mem: 9 });
+  const data = zlibSync(lines, { __proto__: null, level: 9, mem: 9 } as object);
   return pngFile(width, height, 2, [
     chunk("pHYs", density),
     internationalText("Title", title),

@@ -22,6 +22,7 @@ import { book, capital, count } from "./format.js";
 import { magnitude } from "./magnitude.js";
 import { indexTicks, inkOf, inkOn, labelSize } from "./marks.js";
 import { drawMatrix, matrixHeight } from "./matrix.js";
+import { readAll } from "../src/options.js";
 import {
   chosenScheme,
   descriptorOf,
@@ -261,7 +262,7 @@ function showsRows({ model, view }: Drawn): boolean {
 
 function sizesOf(scheme: RelateScheme): { heads: number; width: number; valueWidth: number } {
   const read = (name: string): number | undefined => {
-    const value = (scheme as unknown as Record<string, unknown>)[name];
+    const value = (readAll(scheme) as unknown as Record<string, unknown>)[name];
     return typeof value === "number" ? value : undefined;
   };
   const width = read("dim") ?? 16;

@@ -1,5 +1,6 @@
 // Pictures of figures without a document: posenc/render.
 import { type ErrorCode, nearest, printed } from "../src/error.js";
+import { readAll } from "../src/options.js";
 import { attributeName, completeValues, knownNames, stateOf, type State } from "./figure.js";
 import { figures } from "./index.js";
 import { pageSvg } from "./page.js";
@@ -25,11 +26,10 @@ export function figureState(
 ): State<unknown> {
   const figure = figureNamed(name);
   requireObject("The attributes of a figure", attributes);
-  const values = completeValues(figure, (field) =>
-    withText(field, attributes[field] ?? attributes[attributeName(field)]),
-  );
+  const given = readAll(attributes);
+  const values = completeValues(figure, (field) => withText(field, given[field] ?? given[attributeName(field)]));
   const known = knownNames(figure, values);
-  const asked = Object.keys(attributes).filter((key) => !known.some((field) => attributeName(field) === key));
+  const asked = Object.keys(given).filter((key) => !known.some((field) => attributeName(field) === key));
   requireKnown(`The attribute of posenc-${figure.name}`, asked, known);
   return stateOf(figure, values, figure.compute(values, data));
 }
@@ -61,17 +61,24 @@ export function figureNamed(name: string): (typeof figures)[number] {
   return refuse(`There is no figure \u201c${name}\u201d; there are ${names}.${hint}`);
 }
 
-/** The theme that options ask for; throws where they ask for what is not there. `known` names all options. */
-export function pageTheme(options: RenderOptions, known: readonly string[] = ["width", "theme", "data"]): Theme {
+/**
+ * What options say, with the theme that they ask for; throws where they ask for what is not there. `known` names all
+ * options.
+ */
+export function pageOptions<Options extends RenderOptions>(
+  options: Options,
+  known: readonly string[] = ["width", "theme", "data"],
+): Omit<Options, "theme" | "width"> & { width: number; theme: Theme } {
   requireObject("The options of a picture", options);
-  requireKnown("The option", Object.keys(options), known);
-  const { width = 760, theme = "light" } = options;
+  const said = readAll(options);
+  requireKnown("The option", Object.keys(said), known);
+  const { width = 760, theme = "light" } = said;
   const refuse = (code: ErrorCode, name: string, allowed: string, given: unknown): never =>
     refuseValue(code, name, allowed, given, `${name} must be ${allowed}, got ${printed(given)}.`);
   if (typeof width !== "number" || !(width >= 200 && width <= 4000))
     refuse(typeof width === "number" ? "out-of-range" : "not-a-number", "width", "from 200 to 4000", width);
   if (theme !== "light" && theme !== "dark") refuse("unknown-choice", "theme", "light or dark", theme);
-  return makeTheme(theme === "dark");
+  return Object.assign(said, { width, theme: makeTheme(theme === "dark") });
 }
 
 /**
@@ -84,7 +91,6 @@ export function renderSVG(
   attributes: Readonly<Record<string, unknown>> = {},
   options: RenderOptions = {},
 ): string {
-  const theme = pageTheme(options);
-  const { width = 760, data } = options;
+  const { width, theme, data } = pageOptions(options);
   return pageSvg(figureNamed(figure), figureState(figure, attributes, data), theme, width);
 }

@@ -1,5 +1,6 @@
 // Controls from a scheme's descriptor, and the scheme from the controls: a new scheme needs no new control.
 import { fromJSON, outlines, type AnyScheme } from "../src/core.js";
+import { readAll } from "../src/options.js";
 import { outlineOf } from "../src/outline.js";
 import { sentenceOf } from "../src/sentences.js";
 import { choice, flag, range, type ChoiceField, type Field, type RangeField, type Values } from "./figure.js";
@@ -52,22 +53,24 @@ export interface SchemeFieldOptions {
 export type FieldChange = Partial<Omit<RangeField, "kind" | "name" | "value"> & Pick<ChoiceField, "choices">>;
 
 /** Fields for the params of a scheme: sliders over their `shown` ranges, choices, flags; lists and tables have none. */
-export function schemeFields(descriptor: Descriptor, options: SchemeFieldOptions): readonly Field[] {
+export function schemeFields(descriptor: Descriptor, wanted: SchemeFieldOptions): readonly Field[] {
   const fields: Field[] = [];
+  const options = readAll(wanted);
+  const [start, change] = [readAll(options.start ?? {}), readAll(options.change ?? {})];
   for (const param of descriptor.params) {
     if (options.without?.includes(param.name) || !belongs(descriptor, param, options.values)) continue;
     const label = words(param.name);
-    const shown = param.shown;
+    const shown = param.shown && readAll(param.shown);
     const inRow = options.row ? options.row.includes(param.name) : shown !== undefined;
     const place = inRow ? "row" : shown || param.kind === "choice" || param.kind === "flag" ? "more" : "none";
-    const more = { place, sentence: sentenceOf(descriptor, param.name), ...options.change?.[param.name] } as const;
+    const more = { place, sentence: sentenceOf(descriptor, param.name), ...change[param.name] } as const;
     if (param.kind === "choice")
       fields.push(choice(param.name, label, text(param.default), choicesOf(descriptor, param), more));
     else if (param.kind === "flag") fields.push(flag(param.name, label, Boolean(param.default), more));
     else if (param.kind === "integer" || param.kind === "real") {
       const integer = param.kind === "integer";
       const own = shown ? shown.value : typeof param.default === "number" ? param.default : undefined;
-      const value = options.start?.[param.name] ?? own;
+      const value = start[param.name] ?? own;
       fields.push(
         range(param.name, label, value, shown?.min ?? 0, shown?.max ?? 1, {
           integer,
@@ -126,12 +129,13 @@ export function schemeOptions(
   values: Values,
   without: readonly string[] = [],
 ): Record<string, unknown> {
-  const options: Record<string, unknown> = {};
+  const options = Object.create(null) as Record<string, unknown>;
   const descriptor = descriptorOf(slot, name);
+  const said = readAll(values);
   for (const param of descriptor.params) {
-    const value = values[param.name];
+    const value = said[param.name];
     if (value === undefined || value === param.default || without.includes(param.name)) continue;
-    if (!belongs(descriptor, param, values)) continue;
+    if (!belongs(descriptor, param, said)) continue;
     const [outer = "", inner] = param.name.split(".");
     if (inner === undefined) options[outer] = value;
     else options[outer] = { ...(options[outer] as object | undefined), [inner]: value };

@@ -4,6 +4,7 @@ import { shiftError, shiftMatrix } from "../src/analysis/index.js";
 import { arange, encode, frequencies, rotate, tensor, type RotateScheme } from "../src/core.js";
 import { inSteps } from "./background.js";
 import { drawChart } from "./chart.js";
+import { readAll } from "../src/options.js";
 import {
   choice,
   cursorField,
@@ -225,7 +226,7 @@ export const shift = defineFigure<Model>({
 // ---------------------------------------------------------------- the numbers
 
 function pairsOf(scheme: Turning, dim: number): [number, number][] {
-  const { layout, rotaryDim } = scheme as Turning & { layout?: string; rotaryDim?: number };
+  const { layout, rotaryDim } = readAll(scheme) as Turning & { layout?: string; rotaryDim?: number };
   const pairs = Math.floor((rotaryDim ?? dim) / 2);
   return Array.from({ length: pairs }, (_, i) => (layout === "half" ? [i, pairs + i] : [2 * i, 2 * i + 1]));
 }

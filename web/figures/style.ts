@@ -10,8 +10,7 @@ const css = `
 .figure { --ink: #1c1b19; --grey: #66635d; --faint: #dad8d2; --accent: #b4460f; --paper: #fffefb;
   color: var(--ink); border-top: 1px solid var(--ink); padding-top: 7px; margin: 0; font-variant-numeric:
   tabular-nums;
-  color-scheme: light; accent-color: var(--accent); }
-.figure { container-type: inline-size; }
+  color-scheme: light; accent-color: var(--accent); container-type: inline-size; }
 .figure.dark { color-scheme: dark; }
 header { display: flex; flex-wrap: wrap; gap: 2px 24px; align-items: baseline; justify-content: space-between;
   margin-bottom: 8px; }

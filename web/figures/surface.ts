@@ -1,5 +1,6 @@
 // The one drawing surface. A figure draws on a Surface in CSS pixels and in roles of colour; a back end (canvas.ts,
 // svg.ts, recording.ts) turns that into pixels, markup or a list of operations.
+import { readAll } from "../src/options.js";
 import type { ColourScale } from "./colour.js";
 import type { Values } from "./figure.js";
 import type { Palette, Theme } from "./theme.js";
@@ -115,23 +116,23 @@ export class Surface {
   }
 
   rect(x: number, y: number, width: number, height: number, paint: Paint): void {
-    this.backEnd.rect({ x: this.left + x, y: this.top + y, width, height }, paint);
+    this.backEnd.rect({ x: this.left + x, y: this.top + y, width, height }, readAll(paint));
   }
 
   /** Straight lines through x0, y0, x1, y1, …; a NaN coordinate lifts the pen. */
   path(points: ArrayLike<number>, paint: Paint): void {
     const moved = new Float64Array(points.length);
     for (let i = 0; i < points.length; i++) moved[i] = (points[i] as number) + (i % 2 === 0 ? this.left : this.top);
-    this.backEnd.path(moved, paint);
+    this.backEnd.path(moved, readAll(paint));
   }
 
   disc(x: number, y: number, radius: number, paint: Paint): void {
-    this.backEnd.disc(this.left + x, this.top + y, radius, paint);
+    this.backEnd.disc(this.left + x, this.top + y, radius, readAll(paint));
   }
 
   /** A line of text; runs follow one another and start at x. */
   text(x: number, y: number, text: string | readonly Run[], style: TextStyle = {}): void {
-    this.backEnd.text(this.left + x, this.top + y, text, style);
+    this.backEnd.text(this.left + x, this.top + y, text, readAll(style));
   }
 
   heatMap(box: Box, map: HeatMap): void {
@@ -144,7 +145,7 @@ export class Surface {
   }
 
   textWidth(text: string, style: TextStyle = {}): number {
-    return this.backEnd.textWidth(text, style);
+    return this.backEnd.textWidth(text, readAll(style));
   }
 }
 

@@ -84,7 +84,7 @@ export function tablesOf(values: Values, data: unknown): PositionTable[] {
 function tableOf({ scheme, title, name, code }: ChosenScheme<EmbedScheme>, positions: number): PositionTable {
   const table = encode(scheme, positions);
   const [rows = 0, columns = 0] = table.shape;
-  const untrained = name === "learned" && (scheme.toJSON().table ?? null) === null;
+  const untrained = name === "learned" && !Object.hasOwn(scheme.toJSON(), "table");
   return { title, phrase: phraseOf(title), table, rows, columns, made: { name, code }, untrained };
 }
 

@@ -1,10 +1,11 @@
 // A model's config.json, read as schemes and options of attention. Facts of families live in config/; what a scheme
 // computes from them, in the core.
-import { isRecord, refuse, refusal, refuseMissing } from "./error.js";
-import { families, familyOf, spellings } from "./config/families.js";
-import { Keys, headWidth, kSubject, usualScale } from "./config/keys.js";
+import { refusal, refuseMissing } from "./error.js";
+import { families, familyOf, spellingOf } from "./config/families.js";
+import { Keys, headWidth, kSubject, recordOf, usualScale } from "./config/keys.js";
 import type { LayerPositions, ModelPositions, Reading } from "./config/result.js";
 import { isNested, rope } from "./config/rope.js";
+import type { RotateScheme } from "./scheme.js";
 
 export type { ConfigAttention, LayerPositions, ModelPositions, PartPositions } from "./config/result.js";
 
@@ -25,8 +26,7 @@ const kRopeKeys = ["rope_type", "type", "rope_theta", "rope_parameters", "rope_s
 export function fromConfig(config: object): ModelPositions {
   const allowed = "an object: a parsed config.json, or its rope_parameters";
   if (config === undefined) refuseMissing(kSubject, "config", allowed);
-  if (!isRecord(config)) refuse("unknown-choice", kSubject, "config", allowed, config);
-  const keys = new Keys(config);
+  const keys = new Keys(recordOf("config", allowed, config));
   const [model, reading, notes] = read(keys);
   return Object.freeze({ model, ...reading, notes: Object.freeze([...notes]) });
 }
@@ -54,7 +54,7 @@ function read(keys: Keys, outer?: string, depth = 1): [string, Reading, Iterable
   const guesses = named.length > 0 || outer === undefined ? named : [`${outer}_text`, outer];
   for (const name of guesses) {
     const family = familyOf(name);
-    if (family !== undefined) return [type ?? family, families[family]!(keys.spelt(spellings[family])), keys.notes];
+    if (family !== undefined) return [type ?? family, families[family]!(keys.spelt(spellingOf(family))), keys.notes];
   }
   if (named.length === 0) {
     if (isNested(keys.values)) return ["rope", nestedPart(keys), keys.notes];
@@ -94,17 +94,17 @@ function ropePart(keys: Keys): Reading {
 // {full_attention: {…}, sliding_attention: {…}}
 function nestedPart(keys: Keys, width?: number): Reading {
   const kinds = Object.keys(keys.values).filter((key) => key.endsWith("_attention") && keys.has(key));
-  const byLayerType: Record<string, LayerPositions> = {};
+  const byKind = new Map<string, LayerPositions & { rotate: RotateScheme }>();
   let widest = 0;
   for (const kind of kinds) {
     const parameters = keys.inner(kind)!;
     const dim = parameters.maybe("head_dim", "whole") ?? width ?? partWidth(keys);
-    byLayerType[kind] = { rotate: rope(parameters, { dim, layout: "half", parameters }) };
+    byKind.set(kind, { rotate: rope(parameters, { dim, layout: "half", parameters }) });
     if (kind === "full_attention" || widest === 0) widest = dim;
   }
   keys.note(kHalf);
-  const { rotate } = byLayerType["full_attention"] ?? byLayerType[kinds[0]!]!;
-  return { rotate, byLayerType, headDim: widest, attention: { scale: usualScale(widest) } };
+  const { rotate } = byKind.get("full_attention") ?? byKind.get(kinds[0]!)!;
+  return { rotate, byLayerType: Object.fromEntries(byKind), headDim: widest, attention: { scale: usualScale(widest) } };
 }
 
 function partWidth(keys: Keys): number {

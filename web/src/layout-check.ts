@@ -3,7 +3,7 @@ import { fromJSON } from "./catalogue.js";
 import { printedShape, refuse, verbatim } from "./error.js";
 import { frequencies } from "./frequencies.js";
 import { Frame } from "./module.js";
-import { readChoice, readOptions, readPositive } from "./options.js";
+import { readAll, readChoice, readOptions, readPositive } from "./options.js";
 import type { PositionsLike } from "./positions.js";
 import { type RotateOptions, convertLayout, rotate } from "./rotate.js";
 import { type RotateScheme, readScheme } from "./scheme.js";
@@ -142,7 +142,7 @@ function candidates(
     ["not turned", () => x],
     ["turned backwards", () => rotate(x, scheme, back)],
   ];
-  const { layout, rotaryDim, dim } = scheme as { layout?: Layout; rotaryDim?: number; dim?: number };
+  const { layout, rotaryDim, dim } = readAll(scheme) as { layout?: Layout; rotaryDim?: number; dim?: number };
   if (layout === undefined) return list;
   const from = layout;
   const to = layout === "half" ? "interleaved" : "half";

@@ -15,21 +15,23 @@ function isRoot(level: object): boolean {
 
 /**
  * What an object says under the names it may use, and under others by `unknown`. Its own properties count, and those of
- * a class it was made by or an object it inherits from, but none of Object.prototype's. Each is read once.
+ * a class it was made by or an object it inherits from, but none of Object.prototype's. Each is read once. Without
+ * `known` all listed ones are.
  */
 function readProperties(
   value: object,
-  known: readonly string[],
-  unknown: (name: string) => never,
+  known?: readonly string[],
+  unknown?: (name: string) => never,
 ): Record<string, unknown> {
   const read = new Said();
   let left = kDeepest;
   for (let level: object | null = value; level !== null && !isRoot(level); level = Object.getPrototypeOf(level)) {
     if (left-- === 0) break;
-    for (const name of Object.keys(level)) if (!known.includes(name)) unknown(name);
+    const listed = Object.keys(level);
+    for (const name of listed) if (known?.includes(name) === false) unknown!(name);
     // A class has its getters unlisted.
-    for (const name of Object.getOwnPropertyNames(level)) {
-      if (known.includes(name) && !(name in read)) read[name] = (value as Record<string, unknown>)[name];
+    for (const name of known ? Object.getOwnPropertyNames(level) : listed) {
+      if (known?.includes(name) !== false && !(name in read)) read[name] = (value as Record<string, unknown>)[name];
     }
   }
   return read;
@@ -38,6 +40,14 @@ function readProperties(
 // Its instances inherit nothing. Those of Object.create(null) are dictionaries, slower by a microsecond a call.
 const Said = function () {} as unknown as new () => Record<string, unknown>;
 Said.prototype = Object.create(null);
+
+/**
+ * A copy of all that an object lists under any name, its own and what it inherits, but nothing of Object.prototype: what
+ * it does not say is not found in the copy either.
+ */
+export function readAll<T extends object>(value: T): T {
+  return readProperties(value) as T;
+}
 
 /** {@link readProperties} of an argument that must be an object. */
 export function readRecord(

@@ -107,7 +107,8 @@ export function outlined(
   return brief.map((outline) => {
     const params = outline.params.map((param) => {
       const bound = param.min == null ? {} : { aboveMin: false };
-      return { required: false, default: null, ...bound, allowed: allowedOf(param), ...param };
+      // What one leaves out is nobody's: it inherits nothing.
+      return { __proto__: null, required: false, default: null, ...bound, allowed: allowedOf(param), ...param };
     });
     return { ...outline, params };
   });
@@ -388,11 +389,12 @@ function isTable(value: unknown): value is TableValue {
 }
 
 function properties(descriptor: Outline, values: readonly unknown[]): PropertyDescriptorMap {
-  const map: PropertyDescriptorMap = {
-    slot: { value: descriptor.slot, enumerable: true },
-    name: { value: descriptor.name, enumerable: true },
-  };
-  const nested = new Map<string, PropertyDescriptorMap>();
+  // Defined, not assigned: a name may be read-only on Object.prototype.
+  const map: [string, PropertyDescriptor][] = [
+    ["slot", { value: descriptor.slot, enumerable: true }],
+    ["name", { value: descriptor.name, enumerable: true }],
+  ];
+  const nested = new Map<string, [string, PropertyDescriptor][]>();
   descriptor.params.forEach(({ name }, i) => {
     const value = values[i];
     const dot = name.indexOf(".");
@@ -401,16 +403,15 @@ function properties(descriptor: Outline, values: readonly unknown[]): PropertyDe
       ? { get: tableProperty(value), enumerable: true }
       : { value: value ?? null, enumerable: true };
     if (dot < 0) {
-      map[name] = property;
+      map.push([name, property]);
       return;
     }
     const outer = name.slice(0, dot);
-    if (!nested.has(outer)) nested.set(outer, {});
-    nested.get(outer)![name.slice(dot + 1)] = property;
+    nested.set(outer, [...(nested.get(outer) ?? []), [name.slice(dot + 1), property]]);
   });
   for (const [name, inner] of nested)
-    map[name] = { value: Object.freeze(Object.create(null, inner)), enumerable: true };
-  return map;
+    map.push([name, { value: Object.freeze(Object.create(null, Object.fromEntries(inner))), enumerable: true }]);
+  return Object.fromEntries(map);
 }
 
 // The parameters that say something, in the form a factory takes; tables by `table`.
@@ -420,7 +421,7 @@ function plainParams(
   defaults: boolean,
 ): Record<string, unknown> {
   const { descriptor, tables } = specs.get(scheme)!;
-  const plain: Record<string, unknown> = {};
+  const plain = new Map<string, unknown>();
   descriptor.params.forEach((param, i) => {
     const [outer, inner] = param.name.split(".") as [string, string?];
     const holder = (scheme as Record<string, unknown>)[outer];
@@ -432,10 +433,9 @@ function plainParams(
           : (holder as Record<string, unknown>)[inner];
     if (value === null || value === undefined) return;
     if (!defaults && value === defaultOf(scheme, descriptor, param)) return;
-    if (inner === undefined) plain[outer] = value;
-    else ((plain[outer] ??= {}) as Record<string, unknown>)[inner] = value;
+    plain.set(outer, inner === undefined ? value : { ...(plain.get(outer) as object | undefined), [inner]: value });
   });
-  return plain;
+  return Object.fromEntries(plain);
 }
 
 function defaultOf(scheme: object, descriptor: Outline, param: ParamOutline): unknown {

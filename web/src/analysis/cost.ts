@@ -3,7 +3,7 @@ import { analysisFrame } from "../analysis-part.js";
 import { bias } from "../bias.js";
 import { encode } from "../embed.js";
 import { PosencError, isList, refuse, verbatim } from "../error.js";
-import { readFinite, readNoOptions, readOptions } from "../options.js";
+import { readAll, readFinite, readNoOptions, readOptions } from "../options.js";
 import { fullDescriptor } from "../prose.js";
 import { type AnyScheme, type ParamOutline, type Slot, type Spec, readScheme } from "../scheme.js";
 
@@ -136,7 +136,7 @@ const kNoWork: Work = {
 // What a call does for the scheme, in the terms of cpp/analysis/cost.h.
 function workOf(scheme: AnyScheme, spec: Spec, length: number, heads: number, headWidth: number): Work {
   const { name } = scheme;
-  const has = scheme as unknown as Readonly<Record<string, number>>;
+  const has = readAll(scheme) as unknown as Readonly<Record<string, number>>;
   switch (scheme.slot) {
     case "embed":
       return {

@@ -1,7 +1,7 @@
 // What tables of sines become in the arithmetic that frameworks form them in.
 import { analysisFrame } from "../analysis-part.js";
 import type { Place } from "../module.js";
-import { readChoice, readLeast0, readOptions } from "../options.js";
+import { readAll, readChoice, readLeast0, readOptions } from "../options.js";
 import type { PositionsLike } from "../positions.js";
 import { Tensor, allowedSize } from "../tensor.js";
 import { type TurningScheme, readLine, turnedPairs } from "./turned-pairs.js";
@@ -48,7 +48,7 @@ export interface Precision {
 
 // The base where base^(-2i/dim) makes the frequencies, else 0.
 function plainLaw(scheme: TurningScheme, base: number | null): { base: number; dim: number } {
-  const { name, frequencies, spacing, dim, rotaryDim, scaling } = scheme as TurningScheme & {
+  const { name, frequencies, spacing, dim, rotaryDim, scaling } = readAll(scheme) as TurningScheme & {
     readonly frequencies?: unknown;
     readonly spacing?: string;
     readonly dim: number;

@@ -6,7 +6,7 @@ import { fromJSON } from "../catalogue.js";
 import { encode } from "../embed.js";
 import { refuse, verbatim } from "../error.js";
 import { frequencies } from "../frequencies.js";
-import { kLimit, readFinite, readOptions, readPositive, readSeed, readWhole } from "../options.js";
+import { kLimit, readAll, readFinite, readOptions, readPositive, readSeed, readWhole } from "../options.js";
 import { type PositionsLike, arange } from "../positions.js";
 import { randomNormal } from "../random.js";
 import { rotate } from "../rotate.js";
@@ -37,7 +37,8 @@ function readTurning(subject: string, scheme: unknown): Turning {
   const { name } = descriptor;
   const refused = (why: string): never => refuse("unsupported", subject, "scheme", kTurning, verbatim(why));
   if (name === "rope") {
-    const { dim, rotaryDim, layout } = scheme as RotateScheme & { dim: number; rotaryDim: number; layout: string };
+    const rope = readAll(scheme as RotateScheme) as RotateScheme & { dim: number; rotaryDim: number; layout: string };
+    const { dim, rotaryDim, layout } = rope;
     const turned = rotaryDim ?? dim;
     const halves = layout === "half";
     return { scheme: scheme as RotateScheme, width, pairs: Math.floor(turned / 2), halves, sineFirst: false };

@@ -8,7 +8,7 @@ import { make } from "./make.js";
  * ALiBi for so many heads. `steepest` is the exponent of the last slope of a power of two of heads (MPT's
  * alibi_bias_max; 8 in the paper), `times` a factor of the whole bias.
  */
-export function alibi(keys: Keys, heads: number, { steepest = 8, times = 1 } = {}): BiasScheme {
+export function alibi(keys: Keys, heads: number, steepest = 8, times = 1): BiasScheme {
   if (steepest === 8 && times === 1) return make("bias", "alibi", { heads });
   return make("bias", "alibi", { heads, slopes: slopes(keys, heads, steepest).map((slope) => slope * times) });
 }

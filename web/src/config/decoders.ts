@@ -1,6 +1,7 @@
 // Decoders that turn queries and keys, or add a penalty of the distance.
 import { frequencies } from "../frequencies.js";
 import { refuse } from "../error.js";
+import { readAll } from "../options.js";
 import type { RotateScheme } from "../scheme.js";
 import { alibi } from "./alibi.js";
 import { type Keys, headCount, headWidth, kSubject, layerCount, usualScale } from "./keys.js";
@@ -30,12 +31,11 @@ function layered(
   kinds: readonly string[],
   entryOf: (kind: string) => LayerPositions,
 ): Pick<Reading, "layers" | "layerTypes" | "byLayerType"> & { full: LayerPositions; uniform: boolean } {
-  const byLayerType: Record<string, LayerPositions> = {};
-  for (const kind of kinds) byLayerType[kind] ??= Object.freeze(entryOf(kind));
-  const names = Object.keys(byLayerType);
-  const full = byLayerType["full_attention"] ?? byLayerType[names[0]!]!;
-  if (names.length === 1) return { full, uniform: true };
-  return { full, uniform: false, layerTypes: kinds, byLayerType, layers: kinds.map((kind) => byLayerType[kind]!) };
+  const byKind = new Map([...new Set(kinds)].map((kind) => [kind, Object.freeze(entryOf(kind))]));
+  const full = readAll(byKind.get("full_attention") ?? byKind.get(kinds[0]!)!);
+  if (byKind.size === 1) return { full, uniform: true };
+  const layers = kinds.map((kind) => byKind.get(kind)!);
+  return { full, uniform: false, layerTypes: kinds, byLayerType: Object.fromEntries(byKind), layers };
 }
 
 function kindsOf(keys: Keys, kinds: ((layer: number) => string) | undefined): readonly string[] {
@@ -53,7 +53,8 @@ function kvHeads(keys: Keys, heads: number): number {
   return count;
 }
 
-function decoder(keys: Keys, facts: DecoderFacts): Reading {
+function decoder(keys: Keys, known: DecoderFacts): Reading {
+  const facts = readAll(known);
   const heads = headCount(keys);
   const widthOf = facts.headDim ?? (() => headWidth(keys));
   const { full, uniform, ...layers } = layered(keys, kindsOf(keys, facts.kinds), (kind) => ({
@@ -137,7 +138,7 @@ export function llama4(keys: Keys): Reading {
       })
     : undefined;
   const kinds = turns.map((turn) => (turn !== 0 ? "chunked_attention" : "full_attention"));
-  const { layers, layerTypes, byLayerType } = layered(keys, kinds, (kind) => {
+  const { full, uniform, ...layers } = layered(keys, kinds, (kind) => {
     if (kind === "chunked_attention") return { rotate: turned };
     return scaled === undefined ? {} : { rotate: scaled };
   });
@@ -148,7 +149,7 @@ export function llama4(keys: Keys): Reading {
   }
   return {
     rotate: turned,
-    ...(layers === undefined ? {} : { layers, layerTypes, byLayerType }),
+    ...layers,
     ...(chunkSize === undefined ? {} : { chunkSize }),
     heads,
     kvHeads: kvHeads(keys, heads),
@@ -314,7 +315,7 @@ export function deepseek(keys: Keys): Reading {
   );
   const parameters = keys.inner("rope_parameters") ?? keys.inner("rope_scaling");
   let scale = usualScale(headDim);
-  const { softmaxScale } = frequencies(rotate);
+  const { softmaxScale } = readAll(frequencies(rotate));
   if (softmaxScale !== undefined && softmaxScale !== 1 && parameters?.has("mscale_all_dim")) {
     scale *= softmaxScale;
     keys.note(
@@ -392,7 +393,7 @@ export function falcon(keys: Keys): Reading {
       "slopes to bfloat16 first.",
   );
   return {
-    bias: alibi(keys, heads, { times: scale }),
+    bias: alibi(keys, heads, 8, scale),
     heads,
     kvHeads: falconHeads(keys).whole("num_kv_heads"),
     headDim,
@@ -428,7 +429,7 @@ export function mpt(keys: Keys): Reading {
   };
   if (own.flag("alibi", false)) {
     const steepest = own.positive("alibi_bias_max", 8);
-    return { bias: alibi(keys, heads, { steepest }), ...rest };
+    return { bias: alibi(keys, heads, steepest), ...rest };
   }
   if (own.flag("rope", false)) {
     return { rotate: rope(own, { dim: headDim, layout: "half" }), ...rest };

@@ -74,8 +74,7 @@ export const families: Readonly<Record<string, (keys: Keys) => Reading>> = {
 const kGpt2Names = ["n_head", "n_layer", "n_embd", "n_positions"];
 const kT5Names = ["num_heads", "num_layers", "d_model"];
 
-/** Of the names that keys go by, those that a family's configs write where they are not Llama's. */
-export const spellings: Readonly<Record<string, readonly string[]>> = {
+const spellings: Readonly<Record<string, readonly string[]>> = {
   gptj: kGpt2Names,
   gpt2: kGpt2Names,
   gpt_bigcode: kGpt2Names,
@@ -93,6 +92,11 @@ export const spellings: Readonly<Record<string, readonly string[]>> = {
   "transfo-xl": ["n_head", "n_layer", "d_model"],
   detr: ["d_model"],
 };
+
+/** Of the names that keys go by, those that a family's configs write where they are not Llama's. */
+export function spellingOf(family: string): readonly string[] {
+  return Object.hasOwn(spellings, family) ? spellings[family]! : [];
+}
 
 // Letters and digits only, so that GPTNeoXForCausalLM finds gpt_neox and DebertaV2Model deberta-v2.
 function plain(name: string): string {

@@ -1,19 +1,33 @@
 // The keys of a config, read with errors that name them.
-import { isRecord, refuse, refusal, verbatim } from "../error.js";
+import { isRecord, kindOf, refuse, refusal, verbatim } from "../error.js";
+import { readAll } from "../options.js";
 
 export const kSubject = "fromConfig";
 
 type Names = string | readonly string[];
 
+/** What a config or a part of it says; `unknown-choice` where it is no object, or one that has no keys by its kind. */
+export function recordOf(argument: string, allowed: string, value: unknown): Readonly<Record<string, unknown>> {
+  const said = isRecord(value) ? readAll(value) : undefined;
+  if (said === undefined || (Object.keys(said).length === 0 && kindOf(value as object) !== "Object")) {
+    refuse("unknown-choice", kSubject, argument, allowed, value);
+  }
+  return said;
+}
+
 /** An object of a config: `path` says where it lies. JSON's null means "not there", as in transformers. */
 export class Keys {
+  readonly values: Readonly<Record<string, unknown>>;
+
   constructor(
-    readonly values: Readonly<Record<string, unknown>>,
+    values: Readonly<Record<string, unknown>>,
     readonly path = "",
     readonly notes: Set<string> = new Set(),
     /** Of keys that go by several names, those that the family's configs write. */
     readonly spelling: readonly string[] = [],
-  ) {}
+  ) {
+    this.values = readAll(values);
+  }
 
   /** A key as errors write it: `"rope_scaling.factor"`. */
   at(key: string): string {
@@ -44,7 +58,7 @@ export class Keys {
   }
 
   /** The same keys, as a family spells them. */
-  spelt(spelling: readonly string[] | undefined): Keys {
+  spelt(spelling: readonly string[]): Keys {
     return new Keys(this.values, this.path, this.notes, spelling);
   }
 
@@ -66,9 +80,7 @@ export class Keys {
 
   inner(key: string): Keys | undefined {
     if (!this.has(key)) return undefined;
-    const value = this.values[key];
-    if (!isRecord(value)) refuse("unknown-choice", kSubject, this.at(key), "an object or null", value);
-    return this.#like(value, this.at(key));
+    return this.#like(recordOf(this.at(key), "an object or null", this.values[key]), this.at(key));
   }
 
   /** A finite number that `fits`; the fallback where none of the names is there. */

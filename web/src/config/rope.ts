@@ -1,6 +1,7 @@
 // Rotations as configs ask for them: rope_theta beside rope_scaling (older), or rope_parameters (newer), the latter
 // also nested by kind of layer.
 import { isRecord, refuse, verbatim } from "../error.js";
+import { readAll } from "../options.js";
 import type { RotateScheme } from "../scheme.js";
 import { type Keys, kSubject, kWidths } from "./keys.js";
 import { make } from "./make.js";
@@ -55,7 +56,8 @@ function parametersOf(keys: Keys, layerType: string | undefined): Keys | undefin
 }
 
 /** The rotation of a config, or of one kind of its layers. */
-export function rope(keys: Keys, facts: RopeFacts): RotateScheme {
+export function rope(keys: Keys, known: RopeFacts): RotateScheme {
+  const facts = readAll(known);
   const nested = keys.has("rope_parameters") && isNested(keys.inner("rope_parameters")!.values);
   const local = facts.localBase !== undefined && !nested;
   const parameters = facts.parameters ?? (local ? undefined : parametersOf(keys, facts.layerType));
@@ -117,7 +119,8 @@ function shareOf(keys: Keys, parameters: Keys | undefined, fallback: number): nu
 }
 
 /** Columns that turn. The share of a width is cut to a whole number, as transformers does. */
-export function rotaryOf(keys: Keys, parameters: Keys | undefined, facts: RopeFacts): number {
+export function rotaryOf(keys: Keys, parameters: Keys | undefined, known: RopeFacts): number {
+  const facts = readAll(known);
   const { dim } = facts;
   let width = facts.rotaryDim;
   let name = keys.at(facts.rotaryKey ?? "head_dim");
