@@ -1,6 +1,6 @@
 // Lines over one axis: ticks, lines with their names at their ends, and the cursor as an upright line whose places on
 // the lines are dots.
-import { readAll } from "../src/options.js";
+import { readAll } from "../src/error.js";
 import type { Values } from "./figure.js";
 import { tickText } from "./format.js";
 import { labelSize, logTicks, scaleOf, spread, valueTicks, type Scale } from "./marks.js";
@@ -68,7 +68,8 @@ const headHeight = 24;
 
 /** Draws a chart and says where. */
 export function drawChart(surface: Surface, { x: along, y: up, lines: all, ...rest }: Chart): Charted {
-  const chart = Object.assign(readAll(rest), { x: readAll(along), y: readAll(up), lines: all.map((one) => readAll(one)) });
+  const said = { x: readAll(along), y: readAll(up), lines: all.map((line) => readAll(line)) };
+  const chart = Object.assign(readAll(rest), said);
   const { box, lines } = chart;
   const size = labelSize;
   const yTick = chart.y.tick ?? tickText;

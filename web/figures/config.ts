@@ -1,5 +1,6 @@
 // <posenc-config>: what a model's config.json says of positions: schemes in facts, its frequencies before and after
 // scaling, its layers, and where frameworks disagree.
+import { readAll } from "../src/error.js";
 import {
   bias,
   fromJSON,
@@ -9,7 +10,6 @@ import {
   type BiasScheme,
   type RotateScheme,
 } from "../src/core.js";
-import { readAll } from "../src/options.js";
 import { fromConfig, type LayerPositions, type ModelPositions, type PartPositions } from "../src/config.js";
 import { drawChart } from "./chart.js";
 import { attachFiles } from "./file-control.js";

@@ -581,11 +581,11 @@ export class FigureElement extends Base {
     this.#schedule();
   }
 
-  #take(values: Values = {}): void {
+  #take(values: Values = {}, final = true): void {
     for (const [name, value] of Object.entries(values)) {
       if (value === undefined) continue;
       this.#own.set(name, value);
-      this.#reflect(name, value);
+      if (final) this.#reflect(name, value);
     }
   }
 
@@ -599,8 +599,7 @@ export class FigureElement extends Base {
 
   // A change by the reader. While a slider moves the attribute stays; it follows when the hand lets go.
   #changed(name: string, value: Value, final: boolean): void {
-    this.#own.set(name, value);
-    if (final) this.#reflect(name, value);
+    this.#take({ [name]: value }, final);
     this.#updateAndTell(final, false);
   }
 
@@ -653,10 +652,7 @@ export class FigureElement extends Base {
   #readLink(): void {
     if (!this.isConnected) return;
     void this.#loadLink();
-    for (const [name, value] of this.#permalink?.read(this.#figure, (own) => this.#given(own), this.#rich) ?? []) {
-      this.#own.set(name, value);
-      this.#reflect(name, value);
-    }
+    this.#take(Object.fromEntries(this.#permalink?.read(this.#figure, (own) => this.#given(own), this.#rich) ?? []));
   }
 
   // ---------------------------------------------------------------- the cursor

@@ -29,7 +29,7 @@
 //
 // `state` is {values, model, row, column, view}: row and column are the cursor, within bounds.
 
-import { readAll } from "../src/options.js";
+import { readAll } from "../src/error.js";
 import { refuseValue } from "./refusal.js";
 
 export type Value = number | string | boolean;
@@ -348,7 +348,7 @@ export function stateOf(
 }
 
 // The place on an axis, which the values then hold.
-function place(axis: CursorAxis | undefined, values: Record<string, Value | undefined>, at: number | undefined): number {
+function place(axis: CursorAxis | undefined, values: { [name: string]: Value | undefined }, at?: number): number {
   if (!axis) return 0;
   const { name, count, start = 0, from = 0 } = readAll(axis);
   const given = values[name];

@@ -1,4 +1,5 @@
 // <posenc-relate>: which row of a table each pair of tokens falls on, and what that row adds to scores and outputs.
+import { readAll } from "../src/error.js";
 import {
   attention,
   PosencError,
@@ -22,7 +23,6 @@ import { book, capital, count } from "./format.js";
 import { magnitude } from "./magnitude.js";
 import { indexTicks, inkOf, inkOn, labelSize } from "./marks.js";
 import { drawMatrix, matrixHeight } from "./matrix.js";
-import { readAll } from "../src/options.js";
 import {
   chosenScheme,
   descriptorOf,

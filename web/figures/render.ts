@@ -1,6 +1,5 @@
 // Pictures of figures without a document: posenc/render.
-import { type ErrorCode, nearest, printed } from "../src/error.js";
-import { readAll } from "../src/options.js";
+import { type ErrorCode, nearest, printed, readAll } from "../src/error.js";
 import { attributeName, completeValues, knownNames, stateOf, type State } from "./figure.js";
 import { figures } from "./index.js";
 import { pageSvg } from "./page.js";

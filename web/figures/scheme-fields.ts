@@ -1,6 +1,6 @@
 // Controls from a scheme's descriptor, and the scheme from the controls: a new scheme needs no new control.
+import { readAll } from "../src/error.js";
 import { fromJSON, outlines, type AnyScheme } from "../src/core.js";
-import { readAll } from "../src/options.js";
 import { outlineOf } from "../src/outline.js";
 import { sentenceOf } from "../src/sentences.js";
 import { choice, flag, range, type ChoiceField, type Field, type RangeField, type Values } from "./figure.js";

@@ -1,10 +1,10 @@
 // <posenc-shift>: moving every position by k is one matrix. One pair on its circle with its 2 x 2 part, how exactly the
 // matrix moves all positions, and the whole of it.
+import { readAll } from "../src/error.js";
 import { shiftError, shiftMatrix } from "../src/analysis/index.js";
 import { arange, encode, frequencies, rotate, tensor, type RotateScheme } from "../src/core.js";
 import { inSteps } from "./background.js";
 import { drawChart } from "./chart.js";
-import { readAll } from "../src/options.js";
 import {
   choice,
   cursorField,

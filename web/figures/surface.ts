@@ -1,6 +1,6 @@
 // The one drawing surface. A figure draws on a Surface in CSS pixels and in roles of colour; a back end (canvas.ts,
 // svg.ts, recording.ts) turns that into pixels, markup or a list of operations.
-import { readAll } from "../src/options.js";
+import { readAll } from "../src/error.js";
 import type { ColourScale } from "./colour.js";
 import type { Values } from "./figure.js";
 import type { Palette, Theme } from "./theme.js";

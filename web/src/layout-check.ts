@@ -1,9 +1,9 @@
 // The alarm for pairs mixed up: rows that somebody rotated, against a rotate scheme.
 import { fromJSON } from "./catalogue.js";
-import { printedShape, refuse, verbatim } from "./error.js";
+import { printedShape, readAll, refuse, verbatim } from "./error.js";
 import { frequencies } from "./frequencies.js";
 import { Frame } from "./module.js";
-import { readAll, readChoice, readOptions, readPositive } from "./options.js";
+import { readChoice, readOptions, readPositive } from "./options.js";
 import type { PositionsLike } from "./positions.js";
 import { type RotateOptions, convertLayout, rotate } from "./rotate.js";
 import { type RotateScheme, readScheme } from "./scheme.js";

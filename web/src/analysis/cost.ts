@@ -2,8 +2,8 @@
 import { analysisFrame } from "../analysis-part.js";
 import { bias } from "../bias.js";
 import { encode } from "../embed.js";
-import { PosencError, isList, refuse, verbatim } from "../error.js";
-import { readAll, readFinite, readNoOptions, readOptions } from "../options.js";
+import { PosencError, isList, readAll, refuse, verbatim } from "../error.js";
+import { readFinite, readNoOptions, readOptions } from "../options.js";
 import { fullDescriptor } from "../prose.js";
 import { type AnyScheme, type ParamOutline, type Slot, type Spec, readScheme } from "../scheme.js";
 

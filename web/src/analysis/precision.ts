@@ -1,7 +1,8 @@
 // What tables of sines become in the arithmetic that frameworks form them in.
+import { readAll } from "../error.js";
 import { analysisFrame } from "../analysis-part.js";
 import type { Place } from "../module.js";
-import { readAll, readChoice, readLeast0, readOptions } from "../options.js";
+import { readChoice, readLeast0, readOptions } from "../options.js";
 import type { PositionsLike } from "../positions.js";
 import { Tensor, allowedSize } from "../tensor.js";
 import { type TurningScheme, readLine, turnedPairs } from "./turned-pairs.js";

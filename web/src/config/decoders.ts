@@ -1,7 +1,6 @@
 // Decoders that turn queries and keys, or add a penalty of the distance.
 import { frequencies } from "../frequencies.js";
-import { refuse } from "../error.js";
-import { readAll } from "../options.js";
+import { readAll, refuse } from "../error.js";
 import type { RotateScheme } from "../scheme.js";
 import { alibi } from "./alibi.js";
 import { type Keys, headCount, headWidth, kSubject, layerCount, usualScale } from "./keys.js";

@@ -1,6 +1,5 @@
 // The keys of a config, read with errors that name them.
-import { isRecord, kindOf, refuse, refusal, verbatim } from "../error.js";
-import { readAll } from "../options.js";
+import { isRecord, kindOf, readAll, refusal, refuse, verbatim } from "../error.js";
 
 export const kSubject = "fromConfig";
 

@@ -1,7 +1,6 @@
 // Rotations as configs ask for them: rope_theta beside rope_scaling (older), or rope_parameters (newer), the latter
 // also nested by kind of layer.
-import { isRecord, refuse, verbatim } from "../error.js";
-import { readAll } from "../options.js";
+import { isRecord, readAll, refuse, verbatim } from "../error.js";
 import type { RotateScheme } from "../scheme.js";
 import { type Keys, kSubject, kWidths } from "./keys.js";
 import { make } from "./make.js";
