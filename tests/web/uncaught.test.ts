@@ -4,6 +4,7 @@ import { readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { describe, expect, it } from "vitest";
+import { inLines } from "../../web/lines.mjs";
 
 const kDist = join(import.meta.dirname, "../../dist");
 const address = (file: string): string => JSON.stringify(pathToFileURL(join(kDist, file)).href);
@@ -44,6 +45,17 @@ describe("an error nobody caught", () => {
       expect(stderr).toMatch(/^PosencError: /m);
       expect(stderr).not.toContain("[PosencError]");
     }
+  });
+
+  it("has lines of its own in code, and leaves texts as they are", () => {
+    const script =
+      "function one(n){let t=n;const text=`import;\n${t}const law=${t};let x`;throw text+\"};let b\"}" +
+      "var four=one.toString().replace(/};let q/,'{};class A{}');class K{}";
+    const broken = inLines(script);
+    expect(broken.split("\n").filter((line) => /^(const text|throw|var four|class K)\b/.test(line)).length).toBe(4);
+    const thrown = (code: string): unknown => new Function(`${code};try{one(5)}catch(error){return error}`)();
+    expect(thrown(broken)).toBe('import;\n5const law=5;let x};let b');
+    expect(thrown(script)).toBe(thrown(broken));
   });
 
   it("comes from a short line wherever it is thrown", () => {
