@@ -171,6 +171,22 @@ it("posenc-embed: positions by dimensions under the hand, waves of chosen dimens
   expect(waves.waves).toBe("3 6");
   await tab("circles");
   await check(await press("End"));
+  // Of circles in several lines, arrow keys go to what a pointer finds above and below.
+  await show("embed", { view: "circle", dim: 64, dimension: 2 });
+  const box = await figure.locator("[part~=drawing]").boundingBox();
+  const first = await point(0.5, 20 / box.height);
+  // The next line is that where the pointer leaves the pairs of the first.
+  let under = first;
+  for (let y = 20; under.dimension === first.dimension; y += 20) under = await point(0.5, y / box.height);
+  await page.mouse.move(0, 0);
+  await figure.evaluate((element, { dimension }) => (element.dimension = dimension + 1), first);
+  // From the cosine to the cosine.
+  expect((await press("ArrowDown")).dimension).toBe(under.dimension + 1);
+  expect((await press("ArrowUp")).dimension).toBe(first.dimension + 1);
+  expect((await press("ArrowUp")).dimension).toBe(first.dimension + 1);
+  const last = await press("ArrowDown ArrowDown ArrowDown ArrowDown");
+  await check(last);
+  expect(last.position).toBe(first.position);
 });
 
 it("posenc-addition: a typed sentence, its embeddings plus the encoding, scale and alpha", async () => {

@@ -3,7 +3,7 @@ import { embed, encode, fromJSON, tensor, type EmbedScheme } from "../src/core.j
 import type { ColourScale } from "./colour.js";
 import { cutWord } from "./cut-word.js";
 import { choice, cursorField, defineFigure, flag, range, text, type Code, type State, type Values } from "./figure.js";
-import { book, count } from "./format.js";
+import { book, count, lowered, short } from "./format.js";
 import { givenScheme } from "./given-data.js";
 import { magnitude } from "./magnitude.js";
 import { inkOn, indexTicks, labelSize, legend } from "./marks.js";
@@ -115,7 +115,7 @@ export const addition = defineFigure<Model>({
       ...parts,
       names: {
         embedding: scale === "sqrt" ? "\u221ad \u00d7 embedding" : "embedding",
-        encoding: alpha === 1 ? "encoding" : `${book(alpha, { significant: 3 })} \u00d7 encoding`,
+        encoding: alpha === 1 ? "encoding" : `${short(alpha)} \u00d7 encoding`,
       },
       scale: { kind: "signed", extent },
     };
@@ -131,7 +131,7 @@ export const addition = defineFigure<Model>({
   draw: drawStrips,
 
   title: ({ values, model }) =>
-    `Embeddings plus ${model.chosen.title.toLowerCase()} encoding, ` +
+    `Embeddings plus ${lowered(model.chosen.title)} encoding, ` +
     `${count(model.words.length, "token")} \u00d7 ${count(model.dim, "dimension")}`,
 
   caption: ({ values, model }) =>
@@ -159,7 +159,7 @@ export const addition = defineFigure<Model>({
     const number = (part: Float32Array): string => book(part[at] as number, { decimals: 3 });
     return (
       `Three heat maps of ${count(model.words.length, "token")} by ${count(model.dim, "dimension")}: the words' ` +
-      `embeddings, the ${model.chosen.title.toLowerCase()} encoding of their ` +
+      `embeddings, the ${lowered(model.chosen.title)} encoding of their ` +
       "positions, and the sum. " +
       `For \u201c${isolated(model.words[row] ?? "")}\u201d at position ${row}, dimension ${column}: ` +
       `${number(model.embedding)} plus ${number(model.encoding)} is ${number(model.input)}.`
@@ -240,7 +240,7 @@ function layoutOf(model: Model, width: number): Layout {
   const tall = row * words.length;
   const wide = cell * dim;
   const strips = [0, 1, 2].map((k) =>
-    beside ? { x: left + k * (wide + signRoom), y: heading } : { x: left, y: heading + k * (tall + heading + 30) },
+    beside ? { x: left + k * (wide + signRoom), y: heading } : { x: left, y: heading + k * (tall + heading + 14) },
   );
   const last = strips[2] as Strip;
   return {
@@ -268,10 +268,10 @@ function drawStrips(surface: Surface, { model, row, column }: Drawn): void {
     const { x, y } = layout.strips[k] as Strip;
     surface.text(x, y - 12, name, { ink, size: labelSize });
     drawStrip(surface, model, layout, values, x, y);
-    if (!layout.beside || k === 0) drawWords(surface, model, layout, x, y, row);
-    else if (k === 1) drawPositions(surface, model, layout, x, y, row);
-    if (!layout.beside || k === 0) drawDimensions(surface, model, layout, x, y, column, k === 2 || layout.beside);
-    else drawDimensions(surface, model, layout, x, y, column, true);
+    // The encoding knows places, not words.
+    if (k === 1) drawPositions(surface, model, layout, x, y, row);
+    else if (!layout.beside || k === 0) drawWords(surface, model, layout, x, y, row);
+    if (layout.beside || k === 2) drawDimensions(surface, model, layout, x, y, column);
     const frame = { x: x + column * layout.cell, y: y + row * layout.row };
     const wide = Math.max(layout.cell, 6);
     const tall = Math.max(layout.row, 6);
@@ -286,8 +286,10 @@ function drawStrips(surface: Surface, { model, row, column }: Drawn): void {
     if (k === 0) return;
     const sign = k === 1 ? "+" : "=";
     if (layout.beside) {
-      const shift = k === 1 ? 12 : 0;
-      surface.text(x - signRoom / 2 - shift, y + layout.tall / 2, sign, { ink: "ink", size: 20, align: "middle" });
+      // In the middle of what the numbers of the positions leave.
+      const taken = k === 1 ? 6 + surface.textWidth(String(model.words.length - 1), { size: 11 }) : 0;
+      const middle = x - (signRoom + taken) / 2;
+      surface.text(middle, y + layout.tall / 2, sign, { ink: "ink", size: 20, align: "middle" });
     } else surface.text(x - 14, y - 12, sign, { ink: "ink", size: 18, align: "end" });
   });
   const first = layout.strips[0] as Strip;
@@ -353,9 +355,7 @@ function drawDimensions(
   x: number,
   y: number,
   column: number,
-  drawn: boolean,
 ): void {
-  if (!drawn) return;
   for (const c of indexTicks(model.dim, layout.width, 20, model.dim > 12)) {
     const ink = c === column ? "ink" : "grey";
     surface.text(x + (c + 0.5) * layout.cell, y + layout.tall + 12, String(c), { align: "middle", size: 11, ink });

@@ -12,7 +12,7 @@ import {
 import { book, count, short } from "./format.js";
 import { gridField, gridOf, gridSentence, type Grid } from "./grid-cells.js";
 import { Lens } from "./lens.js";
-import { labelSize, spread, valueTicks } from "./marks.js";
+import { hasRoom, labelSize, spread, valueTicks } from "./marks.js";
 import { drawMatrix, matrixHeight } from "./matrix.js";
 import {
   chosenScheme,
@@ -391,9 +391,9 @@ function drawProfiles(surface: Surface, state: Drawn): void {
   const half = surface.textWidth(name, { size: labelSize }) / 2;
   const middle = Math.max(half, Math.min(width - half, x(column)));
   for (const offset of valueTicks(1 - positions, offsets - positions, narrow ? 6 : 8)) {
-    const place = x(offset + positions - 1);
-    if (Number.isInteger(offset) && Math.abs(place - middle) > half + (narrow ? 9 : 16)) {
-      surface.text(place, foot + 16, book(offset, { signed: true }), { align: "middle", size: labelSize });
+    const [place, label] = [x(offset + positions - 1), book(offset, { signed: true })];
+    if (Number.isInteger(offset) && hasRoom(surface, label, place, name, middle)) {
+      surface.text(place, foot + 16, label, { align: "middle", size: labelSize });
     }
   }
   surface.text(middle, foot + 16, name, { ink: "cool", align: "middle", size: labelSize });

@@ -1,5 +1,5 @@
 // Native controls for the fields of a figure: label, input, output.
-import { book } from "./format.js";
+import { short } from "./format.js";
 import type { Field, RangeField, Value } from "./figure.js";
 
 export interface Control {
@@ -58,6 +58,8 @@ export function makeControl(field: Field, changed: Changed): Control {
     case "flag": {
       const box = make("input", { id, type: "checkbox" });
       box.addEventListener("change", () => changed(box.checked, true));
+      // As wide as its words.
+      root.classList.add("choice");
       root.append(make("div", { class: "flag" }, {}, [box, label]));
       return { root, show: (value) => void (box.checked = value === true), stop: () => {} };
     }
@@ -110,7 +112,7 @@ function rangeControl(
 ): Control {
   const input = make("input", { id, type: "range" }, { part: "slider" });
   const output = make("output", {}, { for: id, "aria-live": "off", part: "value" });
-  const write = field.format ?? ((value: number): string => book(value, { significant: 3 }));
+  const write = field.format ?? short;
   const log = field.log === true && field.min > 0;
   let high = field.max;
   let low = field.min;

@@ -167,7 +167,7 @@ export const decay = defineFigure<Model>({
   draw: (surface, state) => drawDecay(surface, state),
 
   title: ({ model, view }) =>
-    `g(k) and its integral for \u03b8(t) = ${lawOf(model).name}, d = ${book(model.dim)}, ` +
+    `g(k) and its integral for \u03b8(t)\u00a0= ${lawOf(model).name}, d\u00a0=\u00a0${book(model.dim)}, ` +
     `${view === "long" ? "long" : "short"} range`,
 
   caption: ({ model, view, values }) => {
@@ -348,7 +348,7 @@ function drawDecay(surface: Surface, state: Drawn): void {
     cursor: {
       at: at.offset,
       name: `k = ${book(at.offset)}`,
-      ink: "grey",
+      ink: "ink",
       dots: [
         { y: sized(at.integrals[chosen] as number, offsets, integrals[chosen] as Float64Array), ink: "accent" },
         { y: sized(at.sum, wholeOffsets, sum), ink: "cool" },

@@ -19,7 +19,7 @@ import {
   type Value,
   type Values,
 } from "./figure.js";
-import { count } from "./format.js";
+import { count, short } from "./format.js";
 import { inTurn, whenIdle } from "./idle.js";
 import type { Lens } from "./lens.js";
 import { drawPage, pageHeight, pageSvg, readingText } from "./page.js";
@@ -28,7 +28,7 @@ import { standAlonePage } from "./stand-alone.js";
 import { sheetFor } from "./style.js";
 import { Surface, type Cell } from "./surface.js";
 import { copyText, download, toCsv, toJson, toNpyBytes } from "./take-away.js";
-import { makeTheme, paletteNames, themeOf, watchTheme, type Theme } from "./theme.js";
+import { paletteNames, themeOf, watchTheme, type Theme } from "./theme.js";
 
 /** True in the classic script, which knows its own text: the function that it is. */
 declare const POSENC_CLASSIC: boolean | undefined;
@@ -467,7 +467,7 @@ export class FigureElement extends Base {
     // Asked for after the words are written, it would have the page laid out once more.
     const width = this.#parts.drawing.clientWidth;
     if (!cursorOnly || !this.#theme) {
-      this.#theme = this.#printing ? makeTheme(false) : themeOf(this, this.getAttribute("theme"));
+      this.#theme = themeOf(this, this.getAttribute("theme"), this.#printing || undefined);
     }
     try {
       const values = this.#readValues();
@@ -698,6 +698,11 @@ export class FigureElement extends Base {
     event.preventDefault();
     const bound = (value: number, total: number | undefined): number => Math.max(0, Math.min((total ?? 1) - 1, value));
     const to = { across: bound(at.across + by[0], across?.count), along: bound(at.along + by[1], along?.count) };
+    const { below } = this.#cells;
+    if (below && /^Arrow[UD]/.test(event.key)) {
+      to.across = below(at.across, Math.sign(by[1]), this.#paintedWidth) ?? at.across;
+      to.along = at.along;
+    }
     const cell = transposed ? { row: to.across, column: to.along } : { row: to.along, column: to.across };
     // Several keys may come before the next frame: each starts from the last.
     this.#state = { ...this.#state, row: cell.row, column: cell.column };
@@ -1004,7 +1009,8 @@ export class FigureElement extends Base {
     if (!this.#parts.details.open) return;
     const data = this.#figure.table(state);
     const rows = sampled(data.rows, mostTableRows);
-    const columns = sampled(data.header.length, mostTableColumns);
+    // The first names the rows.
+    const columns = [0, ...sampled(data.header.length - 1, mostTableColumns).map((c) => c + 1)];
     const cut = rows.length < data.rows || columns.length < data.header.length;
     const table = make("table");
     const note = cut
@@ -1031,7 +1037,7 @@ export class FigureElement extends Base {
                   ? value
                   : Number.isNaN(value)
                     ? ""
-                    : String(Number(value.toPrecision(6))).replace("-", "\u2212");
+                    : short(value, 6);
               return k === 0 ? make("th", { textContent }, { scope: "row" }) : make("td", { textContent });
             }),
           ),

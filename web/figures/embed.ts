@@ -10,12 +10,12 @@ import {
   type State,
   type Values,
 } from "./figure.js";
-import { book, count } from "./format.js";
+import { book, count, lowered } from "./format.js";
 import { givenScheme } from "./given-data.js";
 import { gridField, gridOf, gridSentence, type Grid } from "./grid-cells.js";
 import { Lens } from "./lens.js";
 import { magnitude } from "./magnitude.js";
-import { valueTicks } from "./marks.js";
+import { hasRoom, valueTicks } from "./marks.js";
 import { drawMatrix, matrixHeight } from "./matrix.js";
 import { refuseValue, requireWithin } from "./refusal.js";
 import {
@@ -156,6 +156,7 @@ export const embed = defineFigure<Model>({
     column: { name: "dimension", count: model.columns, start: Math.floor(0.35 * model.columns) },
     transposed: values.view === "waves",
     zoom: (values.view ?? "heatmap") === "heatmap",
+    below: values.view === "circle" ? (column, by, width) => dialBelow(model, column, by, width) : undefined,
   }),
 
   height: ({ view, values, model, column }, width) => {
@@ -239,9 +240,9 @@ export const embed = defineFigure<Model>({
       first === undefined || last === undefined
         ? ""
         : ` The first pair of dimensions turns once in ${book(first, { significant: 4 })} tokens, the last in ` +
-          `${book(last, { significant: 5 })}.`;
+          `${book(last, { significant: 4 })}.`;
     return (
-      `${drawing} of the ${model.chosen.title.toLowerCase()} encoding of positions ` +
+      `${drawing} of the ${lowered(model.chosen.title)} encoding of positions ` +
       `${book(model.start)} to ${book(model.start + model.rows - 1)} in ${count(model.columns, "dimension")}.${turns}`
     );
   },
@@ -390,12 +391,12 @@ function drawWaves(surface: Surface, { model, values, row, column }: Drawn): voi
   const half = surface.textWidth(name) / 2;
   const middle = Math.max(half, Math.min(width - half, x(row)));
   const from = far(model) ? 0 : model.start;
-  for (const value of valueTicks(from, from + model.rows - 1, narrow ? 4 : 8)) {
+  const widest = surface.textWidth(placeOf(model, model.rows - 1));
+  for (const value of valueTicks(from, from + model.rows - 1, Math.min(8, Math.floor(plot / (widest + 24))))) {
     if (!Number.isInteger(value)) continue;
     const [place, label] = [x(value - from), placeOf(model, value - from)];
     // The name of the cursor's position stands among the ticks; those under it give way.
-    const apart = half + surface.textWidth(label) / 2 + 10;
-    if (Math.abs(place - middle) > apart) surface.text(place, foot + 14, label, { align: "middle" });
+    if (hasRoom(surface, label, place, name, middle)) surface.text(place, foot + 14, label, { align: "middle" });
   }
   surface.text(middle, foot + 14, name, { ink: "accent", align: "middle" });
 }
@@ -426,6 +427,15 @@ function dials(model: Model, width: number, own?: number): Dials {
   const perRow = Math.max(1, Math.ceil(pairs.length / rows));
   const side = Math.min(width / perRow, 150);
   return { pairs, perRow, side, height: Math.round(rows * (side + 16)) + 4 };
+}
+
+// The same part of the pair that stands below, or above; undefined past the first and the last line.
+function dialBelow(model: Model, column: number, by: number, width: number): number | undefined {
+  const role = model.roles[column];
+  const { pairs, perRow } = dials(model, width, role?.pair);
+  const pair = pairs[pairs.findIndex((one) => one === role?.pair) + by * perRow];
+  const to = model.roles.findIndex((one) => one?.part === role?.part && one?.pair === pair);
+  return role && pair !== undefined ? to : undefined;
 }
 
 function drawCircles(surface: Surface, { model, row, column }: Drawn): void {

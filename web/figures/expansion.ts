@@ -121,7 +121,7 @@ export const expansion = defineFigure<Model>({
         step: 0.05,
         place: values.h === "general" && !terms ? "row" : "none",
       }),
-      range("seed", "seed", 0, 0, 99, { integer: true, least: 0, most: 2 ** 53 - 1 }),
+      range("seed", "seed", 0, 0, 99, { integer: true, least: 0, most: 2 ** 53 - 1, place: "more" }),
       ...schemeFields(descriptorOf("embed", "sinusoidal"), {
         values,
         row: ["dim"],
@@ -189,14 +189,14 @@ export const expansion = defineFigure<Model>({
     if (view === "terms") {
       const [m, n] = model.tokens;
       const tokens = count(model.positions, "token");
-      return `The six terms of f as p is scaled: ${tokens}, p at ${m} and ${n}, d = ${model.dim}`;
+      return `The six terms of f as p is scaled: ${tokens}, p at ${m} and ${n}, d\u00a0=\u00a0${model.dim}`;
     }
     const named: Record<string, string> = {
       own: "your own H",
       identity: "H = I",
       paired: "a diagonal H, equal in pairs",
     };
-    return `${partNames.value} for ${named[model.kind] ?? `a ${model.kind} H`}, d = ${model.dim}`;
+    return `${partNames.value} for ${named[model.kind] ?? `a ${model.kind} H`}, d\u00a0=\u00a0${model.dim}`;
   },
 
   caption: ({ model, view }) => (view === "terms" ? termsCaption(model) : partsCaption(model)),
@@ -468,7 +468,7 @@ function drawRow(surface: Surface, model: Model, parts: NonNullable<Model["parts
     cursor: {
       at: column,
       name: `n = ${book(column)}`,
-      ink: "grey",
+      ink: "ink",
       dots: shownParts.map((part) => ({ y: of(part)[column] as number, ink: partInks[part] })),
     },
     locate: (at) => ({ column: Math.max(0, Math.min(positions - 1, Math.round(at))) }),
@@ -507,7 +507,7 @@ function drawTerms(surface: Surface, { column }: Drawn, { terms, remainder, norm
     cursor: {
       at: scales[column] as number,
       name: `scale ${tickText(scales[column] as number)}`,
-      ink: "grey",
+      ink: "ink",
       dots: [
         ...(mixed > 0 ? [{ y: mixed, ink: "accent" as const }] : []),
         ...(Number.isFinite(left[column]) ? [{ y: left[column] as number, ink: "ink" as const }] : []),

@@ -117,6 +117,11 @@ export interface Cells {
   zoom?: boolean;
   /** Arrow keys left and right move along rows, up and down along columns (rows are drawn from left to right). */
   transposed?: boolean;
+  /**
+   * Where columns are drawn in several lines: the column that lies below another (`by` is 1) or above it (-1) in a
+   * drawing this wide, where the arrow keys go; undefined where there is none.
+   */
+  below?: ((column: number, by: number, width: number) => number | undefined) | undefined;
 }
 
 /** `label` value `unit`, as in "wavelength 149.0 tokens". */

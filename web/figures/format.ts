@@ -54,11 +54,9 @@ export function lowered(title: string): string {
   return /^[A-Z][a-z]+($|[ -])/.test(title) ? title.charAt(0).toLowerCase() + title.slice(1) : title;
 }
 
-/** At most four significant digits, without zeros at the end: 0.5 and 0.03125, not 0.5000 and 0.0313. */
-export function short(value: number): string {
-  return book(value, { significant: 4 })
-    .replace(/(\.\d*?)0+$/, "$1")
-    .replace(/\.$/, "");
+/** At most four significant digits, or as many as asked for, without zeros at the end: 0.5, 0.03125 and 2×10⁻⁵. */
+export function short(value: number, significant = 4): string {
+  return book(value, { significant }).replace(/(\.\d*?)0+(?=\u00d7|$)/, "$1").replace(/\.(?=\u00d7|$)/, "");
 }
 
 /** "10⁷"; 1 for exponent 0. */

@@ -5,6 +5,8 @@ import { defaultSize, type Ink, type Surface } from "./surface.js";
 import type { Theme } from "./theme.js";
 
 export const labelSize = defaultSize;
+// Pixels between the last two labels of an axis, whatever the steps of the others.
+const lastGap = 36;
 
 /** Indices to label among `total`, at least `gap` of `length` pixels apart; steps of 1, 2, 5 or of powers of two. */
 export function indexTicks(total: number, length: number, gap: number, binary = false): number[] {
@@ -17,7 +19,8 @@ export function indexTicks(total: number, length: number, gap: number, binary = 
   for (let i = 0; i < total; i += step) ticks.push(i);
   if (binary && total > 1) {
     // The last index closes the axis; a tick too near it gives way.
-    while (ticks.length > 1 && total - 1 - (ticks[ticks.length - 1] as number) < 0.7 * step) ticks.pop();
+    const near = Math.min(0.7 * step, (lastGap * total) / Math.max(1, length));
+    while (ticks.length > 1 && total - 1 - (ticks[ticks.length - 1] as number) < near) ticks.pop();
     ticks.push(total - 1);
   }
   return ticks;
@@ -48,6 +51,12 @@ export function logTicks(min: number, max: number, wish = 5): number[] {
     }
   }
   return ticks;
+}
+
+/** Whether a label in the middle of `at` has room beside a name in the middle of `middle`, in pixels along a line. */
+export function hasRoom(surface: Surface, label: string, at: number, name: string, middle: number): boolean {
+  const wide = (words: string): number => surface.textWidth(words, { size: labelSize });
+  return Math.abs(at - middle) > (wide(label) + wide(name)) / 2 + 8;
 }
 
 /** Values along a line of pixels, where equal steps, or on a log scale equal ratios, are equally far. */

@@ -85,8 +85,15 @@ export function drawMatrix(surface: Surface, matrix: Matrix): Box {
   const [left, wide] = frame(map.x + (column - seen.column) * cellWidth, cellWidth);
   const across = row >= seen.row && row < seen.row + seen.rows;
   const along = column >= seen.column && column < seen.column + seen.columns;
-  if (across) surface.rect(map.x - 0.5, top, map.width + 1, tall, { stroke: "ink" });
-  if (along) surface.rect(left, map.y - 0.5, wide, map.height + 1, { stroke: "ink" });
+  const hairs: Box[] = [
+    ...(across ? [{ x: map.x - 0.5, y: top, width: map.width + 1, height: tall }] : []),
+    ...(along ? [{ x: left, y: map.y - 0.5, width: wide, height: map.height + 1 }] : []),
+  ];
+  // On lines of paper: cells may be as dark as the ink.
+  for (const { x, y, width, height } of hairs) {
+    surface.rect(x - 1, y - 1, width + 2, height + 2, { stroke: "paper", alpha: 0.7 });
+  }
+  for (const { x, y, width, height } of hairs) surface.rect(x, y, width, height, { stroke: "ink" });
 
   drawColumn(surface, matrix, map, curve, seen);
   drawRow(surface, matrix, map, seen);

@@ -266,7 +266,7 @@ export const rotate = defineFigure<Model>({
         first === undefined || last === undefined
           ? ""
           : ` The first pair turns once in ${book(first, { significant: 4 })} tokens, the last in ` +
-            `${book(last, { significant: 5 })}.`;
+            `${book(last, { significant: 4 })}.`;
       return `Circles, one a pair of columns, with the hands of a query and a key before and after ${who}.${turns}`;
     }
     return (

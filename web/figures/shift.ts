@@ -15,7 +15,7 @@ import {
   type State,
   type Values,
 } from "./figure.js";
-import { book, count, tickText } from "./format.js";
+import { book, count, lowered, tickText } from "./format.js";
 import { brokenLines, labelSize } from "./marks.js";
 import { drawMatrix, matrixHeight } from "./matrix.js";
 import { requireWithin } from "./refusal.js";
@@ -187,9 +187,9 @@ export const shift = defineFigure<Model>({
 
   summary: ({ model, view }) =>
     view === "matrix"
-      ? `Heat map of the matrix that moves ${model.title} by ${book(model.k)} positions, ${count(model.dim, "row")} ` +
+      ? `Heat map of the matrix that moves ${lowered(model.title)} by ${book(model.k)} positions, ${count(model.dim, "row")} ` +
         "and columns: zero but for a block of two by two for each pair."
-      : `A circle with the hand of one pair at t and at t + ${book(model.k)}, the two by two matrix that turns one to ` +
+      : `A circle with the hand of one pair at t and at t ${model.k < 0 ? "\u2212" : "+"} ${book(Math.abs(model.k))}, the two by two matrix that turns one to ` +
         `the other, and the error of the whole matrix at ${count(model.positions, "position")}, at most ` +
         `${book(model.worst, { significant: 2 })}.`,
 

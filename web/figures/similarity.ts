@@ -5,7 +5,7 @@ import { inSteps, type Step } from "./background.js";
 import type { ColourScale } from "./colour.js";
 import { choice, cursorField, defineFigure, type Code, type Figure, type State } from "./figure.js";
 import { book, count, lowered, short } from "./format.js";
-import { indexTicks, labelSize, legend, valueTicks } from "./marks.js";
+import { hasRoom, indexTicks, labelSize, legend, valueTicks } from "./marks.js";
 import { shortened } from "./sentence.js";
 import type { Box, Run, Surface } from "./surface.js";
 import { tableFiles } from "./table-file.js";
@@ -277,7 +277,9 @@ function drawSide(surface: Surface, { model, row, column }: Drawn, side: Side, b
   for (const i of indexTicks(rows, map.height, 30)) {
     const place = (i + 0.5) * cell;
     if (Math.abs(i - row) * cell > 15) surface.text(map.x - 8, map.y + place, String(i), { align: "end" });
-    if (Math.abs(i - column) * cell > 24) surface.text(map.x + place, map.y - 10, String(i), { align: "middle" });
+    if (hasRoom(surface, String(i), place, String(column), (column + 0.5) * cell)) {
+      surface.text(map.x + place, map.y - 10, String(i), { align: "middle" });
+    }
   }
   if (here) {
     surface.text(map.x - 8, map.y + (row + 0.5) * cell, String(row), { align: "end", ink: "accent" });
@@ -295,6 +297,8 @@ function drawCursor(surface: Surface, { rows }: Side, map: Box, row: number, col
   const cell = map.width / rows;
   const frame = Math.max(5, cell);
   const [x, y] = [map.x + (column + 0.5) * cell, map.y + (row + 0.5) * cell];
+  // On a line of paper: colours of cells come near to every ink.
+  surface.rect(map.x - 1.5, y - frame / 2 - 1, map.width + 3, frame + 2, { stroke: "paper", alpha: 0.7 });
   surface.rect(map.x - 0.5, y - frame / 2, map.width + 1, frame, { stroke: "accent" });
   const from = Math.max(0, row - column);
   const to = Math.min(rows, rows + row - column);
@@ -344,8 +348,9 @@ function drawProfile(surface: Surface, model: Model, side: Side, box: Box, row: 
   const half = surface.textWidth(name, { size: labelSize }) / 2;
   const middle = Math.max(box.x - 20 + half, Math.min(box.x + box.width + 4 - half, x(offset)));
   for (const tick of valueTicks(1 - rows, rows - 1, box.width > 300 ? 8 : 4)) {
-    if (Number.isInteger(tick) && (!here || Math.abs(x(tick) - middle) > half + 16))
-      surface.text(x(tick), foot, book(tick, { signed: true }), { align: "middle", size: labelSize });
+    const label = book(tick, { signed: true });
+    if (Number.isInteger(tick) && (!here || hasRoom(surface, label, x(tick), name, middle)))
+      surface.text(x(tick), foot, label, { align: "middle", size: labelSize });
   }
   if (here) surface.text(middle, foot, name, { ink: "cool", align: "middle", size: labelSize });
   const runs: Run[] = [

@@ -14,7 +14,7 @@ import {
   type State,
   type Values,
 } from "./figure.js";
-import { book, count } from "./format.js";
+import { book, count, short } from "./format.js";
 import { labelSize } from "./marks.js";
 import { schemeCode, schemeFields, schemeText, type ChosenScheme } from "./scheme-fields.js";
 import type { Surface } from "./surface.js";
@@ -155,7 +155,7 @@ export const spectrum = defineFigure<Model>({
       const many = model.bands.filter((own) => own === band).length;
       return many === 0 ? [] : [`${notes[band]} ${book(many)}`];
     });
-    return `${now} Before the rule they were ${book(earlier)}. Of the pairs it has ${parts.join(", ")}.`;
+    return `${now} Before the rule there were ${earlier === 0 ? "none" : book(earlier)}. Of the pairs it has ${parts.join(", ")}.`;
   },
 
   readout: (state) => (state.view === "number" ? numberReadings(state) : wavelengthReadings(state)),
@@ -172,7 +172,7 @@ export const spectrum = defineFigure<Model>({
     }
     return (
       `Wavelengths of ${count(model.pairs, "pair")} of ${model.title} on a log axis, from ` +
-      `${book(first, { significant: 4 })} to ${book(last, { significant: 5 })} positions a turn` +
+      `${book(first, { significant: 4 })} to ${book(last, { significant: 4 })} positions a turn` +
       `${model.rule === undefined ? "" : `, with ${model.rule} scaling and before it`}. ` +
       `${count(model.after.neverTurn.length, "pair")} never complete a turn within a context of ${book(model.context)}.`
     );
@@ -257,7 +257,7 @@ function drawWavelengths(surface: Surface, { model, column }: Drawn): void {
     cursor: {
       at: column,
       name: `pair ${column}`,
-      ink: "grey",
+      ink: "ink",
       dots: before ? [{ y: shown(before, column), ink: "grey" }] : [],
     },
     locate: (at) => ({ column: Math.max(0, Math.min(pairs - 1, Math.round(at))) }),
@@ -343,20 +343,15 @@ function worthOf(model: Model, pair: number): string {
   return frequency === 0 ? "\u221e" : short(1 / frequency);
 }
 
-// 562.3 and 100, not 100.0.
-function short(value: number): string {
-  const written = book(value, { significant: 4 });
-  return written.includes(".") ? written.replace(/\.?0+$/, "") : written;
-}
-
 function numberReadings(state: Drawn): Reading[] {
   const { model, row, column } = state;
   const { digits, phase, rest } = numberAt(state);
   const pair = placesOf(model)[column] as number;
+  const worth = worthOf(model, pair);
   return [
     { label: "position", value: book(row) },
     { label: "pair", value: book(pair) },
-    { label: "worth", value: worthOf(model, pair), unit: "positions" },
+    { label: "worth", value: worth, unit: worth === "1" ? "position" : "positions" },
     { label: "digit", value: book(digits[pair] as number) },
     { label: "phase", value: book(phase[pair] as number, { decimals: 4 }), unit: "of a turn" },
     ...(rest === 0 ? [] : [{ label: "left over", value: book(rest, { significant: 3 }) }]),

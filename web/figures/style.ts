@@ -59,8 +59,8 @@ select option { color: #1c1b19; background: #fffefb; }
 .flag { grid-column: 1 / -1; display: flex; gap: 7px; align-items: center; min-height: 24px; }
 .flag input { margin: 0; }
 .field.wide { flex-basis: 100%; max-width: none; }
-details { margin-top: 10px; color: var(--grey); font-size: 12px; }
-summary { cursor: pointer; width: fit-content; }
+details { margin-top: 10px; font-size: 12px; }
+summary { cursor: pointer; width: fit-content; color: var(--grey); }
 details.more .controls { margin-top: 8px; }
 footer { display: flex; flex-wrap: wrap; gap: 4px 24px; align-items: baseline; justify-content: space-between;
   border-top: 1px solid var(--faint); margin-top: 12px; padding-top: 8px; }
@@ -71,6 +71,7 @@ footer { display: flex; flex-wrap: wrap; gap: 4px 24px; align-items: baseline; j
 .actions { display: flex; flex-wrap: wrap; gap: 0 13px; font-size: 12px; margin-inline-start: auto; }
 [inert] { opacity: .5; }
 .caption { color: var(--grey); margin: 10px 0 0; max-width: 44em; }
+.title, .caption { text-wrap: pretty; }
 .fault { color: var(--ink); border-inline-start: 2px solid var(--accent); padding: 4px 0 4px 12px; margin: 14px 0;
   max-width: 44em; }
 .code { margin-top: 12px; }

@@ -129,18 +129,26 @@ function pageColour(element: Element): Rgb | undefined {
   return undefined;
 }
 
-/** The theme of the page around `element`; `wish` ("light" or "dark") overrides what the page says. */
-export function themeOf(element: Element, wish: string | null): Theme {
+/**
+ * The theme of the page around `element`; `wish` ("light" or "dark") overrides what the page says. Print is light, on
+ * paper that no printer has to tint.
+ */
+export function themeOf(
+  element: Element,
+  wish: string | null,
+  printing = matchMedia("print").matches,
+): Theme {
   const style = getComputedStyle(element);
+  const font = style.getPropertyValue("--posenc-font").trim() || sansFont;
+  if (printing) return makeTheme(false, { paper: "#ffffff" }, font);
   const background = pageColour(element);
   const schemes = style.colorScheme.split(/\s+/);
   const prefersDark = matchMedia("(prefers-color-scheme: dark)").matches;
-  const printing = matchMedia("print").matches;
-  const forced = !printing && matchMedia("(forced-colors: active)").matches;
+  const forced = matchMedia("(forced-colors: active)").matches;
   // A context keeps what a name meant when it first met it; the system's colours change under their names.
   if (forced) probe = undefined;
   let isDark = false;
-  if (printing || wish === "light") isDark = false;
+  if (wish === "light") isDark = false;
   else if (wish === "dark") isDark = true;
   else if (forced) isDark = luminance(hexless("Canvas")) < 0.2;
   else {
@@ -150,12 +158,10 @@ export function themeOf(element: Element, wish: string | null): Theme {
     else if (schemes.includes("dark")) isDark = !schemes.includes("light") || prefersDark;
   }
   const changes: Partial<Palette> = {};
-  if (!printing) {
-    if (background && luminance(background) < 0.2 === isDark) changes.paper = toHex(background);
-    for (const role of paletteNames) {
-      const colour = resolve(style.getPropertyValue(`--posenc-${role}`).trim());
-      if (colour) changes[role] = toHex([colour[0], colour[1], colour[2]]);
-    }
+  if (background && luminance(background) < 0.2 === isDark) changes.paper = toHex(background);
+  for (const role of paletteNames) {
+    const colour = resolve(style.getPropertyValue(`--posenc-${role}`).trim());
+    if (colour) changes[role] = toHex([colour[0], colour[1], colour[2]]);
   }
   if (forced) {
     const [paper, ink] = [hexless("Canvas"), hexless("CanvasText")];
@@ -166,7 +172,7 @@ export function themeOf(element: Element, wish: string | null): Theme {
     changes.accent = toHex(hexless("Highlight"));
     changes.cool = toHex(hexless("LinkText"));
   }
-  return makeTheme(isDark, changes, style.getPropertyValue("--posenc-font").trim() || sansFont);
+  return makeTheme(isDark, changes, font);
 }
 
 function hexless(systemColour: string): Rgb {

@@ -193,7 +193,7 @@ describe("take-aways", () => {
 
   it("takes a scheme as data, and renders at its edges", () => {
     const halves = sinusoidal({ dim: 6, layout: "half" });
-    expect(expansion.title(figureState("expansion", {}, halves))).toContain("d = 6");
+    expect(expansion.title(figureState("expansion", {}, halves))).toContain("d\u00a0=\u00a06");
     expect(expansion.caption(figureState("expansion", { h: "paired" }, halves))).toContain("the m + n part 0,");
     expect(renderSVG("expansion", { positions: 2, dim: 2 }, { width: 320, theme: "dark" })).toContain("n = 0");
     expect(renderSVG("expansion", { positions: 2, dim: 2, view: "terms" }, { width: 320 })).toContain("left over");
