@@ -220,7 +220,7 @@ describe("words and take-aways", () => {
   });
 
   it("renders at its edges, and says what is wrong", () => {
-    expect(renderSVG("decay", { near: 16, dim: 2 }, { width: 320 })).toContain("d = 2");
+    expect(renderSVG("decay", { near: 16, dim: 2 }, { width: 320 })).toContain("d\u00a0=\u00a02");
     expect(renderSVG("decay", { view: "long", far: 100, dim: 65536, offset: 100 })).toContain("k = 100");
     expect(() => figureState("decay", { dim: 7 })).toThrow("dim");
     expect(() => figureState("decay", { law: "base^-t", base: 0 })).toThrow("base");
