@@ -43,6 +43,19 @@ function gap(api: Api, count: number, options: Parameters<Api["permutationGap"]>
   return api.permutationGap(tokens, backwards, { sum: "sorted", ...options });
 }
 
+/** "0.9 · 0.5 − 0.4 · 0.8 = 0.1": entries times their weights, where these count, and what the core makes of them. */
+function mixture(write: Numbers, weights: readonly number[], entries: readonly number[], result: number): string {
+  const size = (value: number): string => write.short(value < 0 ? -value : value, 4);
+  const terms = entries.flatMap((entry, c) => {
+    const weight = weights[c]!;
+    if (weight === 0) return [];
+    const sign = weight < 0 === entry < 0 ? " + " : " \u2212 ";
+    return [`${sign}${size(entry)} · ${size(weight)}`];
+  });
+  const sum = terms.join("").replace(/^ \+ /, "").replace(/^ (\u2212) /, "$1");
+  return `${sum} = ${write.fixed(result, 4)}`;
+}
+
 /** One number or list of numbers each. */
 export const texts: Readonly<Record<string, Live>> = {
   wavelength: (api, write, dim, pair, base) => write.tokens(wavelength(api, dim!, pair!, base)),
@@ -50,6 +63,8 @@ export const texts: Readonly<Record<string, Live>> = {
     const { wavelength: turns } = api.frequencies(api.sinusoidal({ dim: dim!, spacing: "timing" }));
     return write.tokens(turns[turns.length - 1]!);
   },
+  slowness: (api, write, dim, pair) =>
+    write.fixed(1 / api.frequencies(api.sinusoidal({ dim: dim! })).inverse[pair!]!, 1),
   row: (api, write, dim, position, decimals) =>
     write.vector(api.encode(api.sinusoidal({ dim: dim! }), [position!]).row(0), decimals!),
   norm: (api, write, dim) => {
@@ -59,6 +74,12 @@ export const texts: Readonly<Record<string, Live>> = {
   "norm-words": (api, write, dim) => {
     const tokens = api.randomNormal([64, dim!], { seed: 0, std: 0.02 });
     return write.fixed(api.normRatio(tokens, tokens).embeddings, 2);
+  },
+
+  dropped: (api, write, length, dim) => {
+    const tokens = api.randomNormal([length!, dim!], { seed: 0 });
+    const sum = api.embed(tokens, api.sinusoidal({ dim: dim! }), { dropout: 0.1, seed: 0 });
+    return `${write.whole(sum.data.filter((v) => v === 0).length)} of ${write.whole(sum.size)}`;
   },
 
   "gap-none": (api, write, words) => write.short(gap(api, words!, {}), 3),
@@ -90,6 +111,16 @@ export const texts: Readonly<Record<string, Live>> = {
     const worst = [...api.shiftError(scheme, k!, position!).data].reduce((most, e) => (e > most ? e : most), 0);
     return write.significant(worst, 1);
   },
+  step: (api, write, dim, position, column) => {
+    const scheme = api.sinusoidal({ dim: dim! });
+    const table = api.encode(scheme, [position!, position! + 1]);
+    const weights = [...api.shiftMatrix(scheme, 1).row(column!)];
+    return mixture(write, weights, [...table.row(0)], table.at(1, column!));
+  },
+  cosine: (api, write, dim, k) => {
+    const table = api.encode(api.sinusoidal({ dim: dim! }), [0, k!], { dtype: "float64" });
+    return write.fixed(api.similarity(table, { metric: "cosine" }).at(0, 1), 4);
+  },
   kernel: (api, write, dim, k) => write.fixed(api.kernel(api.sinusoidal({ dim: dim! }), [k!]).at(0), 2),
   integral: (api, write, x) => write.fixed(api.oscillatoryIntegral({ law: "exponential", base: 10000 }, [x!]).at(0), 4),
   riemann: (api, write, x, dim) =>
@@ -99,6 +130,12 @@ export const texts: Readonly<Record<string, Live>> = {
     const size = remainder.at(0);
     return write.significant(size < 0 ? -size : size, 1);
   },
+  weighted: (api, write, dim, k) => {
+    const pairs = dim! / 2;
+    const weights = Float64Array.from({ length: dim! }, (_, c) => 1 - (c >> 1) / pairs);
+    const { relative } = api.bilinear(api.sinusoidal({ dim: dim! }), weights, { queries: [0], keys: [k!] });
+    return write.fixed(relative.at(0, 0), 2);
+  },
   dominance: (api, write, dim, length) => {
     const { dominantColumns } = api.diagonalDominance(api.encode(api.sinusoidal({ dim: dim! }), length!));
     return `${write.whole(dominantColumns)} of ${write.whole(dim!)}`;
@@ -107,6 +144,19 @@ export const texts: Readonly<Record<string, Live>> = {
   parameters: (api, write, length, dim) =>
     write.whole(api.compare([api.learned({ length: length!, dim: dim! })])[0]!.parameters),
 
+  wrapped: (api, write, length) => {
+    const scheme = api.learned({ length: length!, dim: 8, outOfRange: "wrap" });
+    const { i, j } = api.closestPair(scheme, { length: length! + 1 });
+    return list([write.whole(i), write.whole(j)]);
+  },
+
+  translation: (api, write, dim) => write.significant(api.translationGap(api.rope({ dim: dim! })).gap, 1),
+  "turned-by-hand": (api, write, column) => {
+    const scheme = api.rope({ dim: 4 });
+    const entries = [1, 2, 3, 4];
+    const turned = api.rotate([entries], scheme, { positions: [1] });
+    return mixture(write, [...api.shiftMatrix(scheme, 1).row(column!)], entries, turned.at(0, column!));
+  },
   turned: (api, write, half) => {
     const layout = half === 1 ? "half" : "interleaved";
     return write.vector(api.rotate([[1, 2, 3, 4]], api.rope({ dim: 4, layout }), { positions: [1] }).row(0), 4);
@@ -127,8 +177,19 @@ export const texts: Readonly<Record<string, Live>> = {
     const { unseen } = api.extrapolation(api.rope({ dim: dim! }), { trained: trained!, length: length! });
     return `${write.whole(Array.from(unseen.data).filter((share) => share > 0).length)} of ${write.whole(unseen.size)}`;
   },
-  worst32: (api, write, position) =>
-    write.significant(api.precision(api.rope({ dim: 64 }), [position!], { arithmetic: "float32" }).worst.at(0), 1),
+  mirrored: (api, write, dim, add) => {
+    const scheme = api.sinusoidal2d({ dim: dim!, combine: add === 1 ? "add" : "concat" });
+    const table = api.encode(scheme, [
+      [2, 5],
+      [5, 2],
+    ]);
+    return write.short(api.similarity(table, { metric: "euclidean" }).at(0, 1), 2);
+  },
+  worst32: (api, write, position, exponential) => {
+    const recipe = exponential === 1 ? "exponential" : "power";
+    const { worst } = api.precision(api.rope({ dim: 64 }), [position!], { arithmetic: "float32", recipe });
+    return write.significant(worst.at(0), 1);
+  },
   worst16: (api, write, position) =>
     write.significant(api.precision(api.rope({ dim: 64 }), [position!], { arithmetic: "bfloat16" }).worst.at(0), 1),
 };
