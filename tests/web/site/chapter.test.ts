@@ -238,7 +238,8 @@ const kSystems = [
   ...["LSTM", "GRU", "convolution", "BERT", "[CLS]", "GPT-2", "T5", "bucket", "KERPLE", "Transformer-XL", "DeBERTa"],
   ...["Llama 3", "Llama 4", "YaRN", "padding mask", "causal mask", "dropout acts on the sum", "Toeplitz matrix"],
   ...["class LearnedPositions(nn.Module)", "torch.arange(T, device=x.device))", "if T &gt; n_max:"],
-  ...["arange(T) % n_max", "second table of two rows", "from 8 thousand tokens to 64 to 512", "sentences, paragraphs or syntax"],
+  ...["arange(T) % n_max", "second table of two rows", "from 8 thousand tokens to 64 to 512"],
+  ...["once and not again in later ones", "sentences, paragraphs or syntax"],
 ];
 
 function missing(page: string): string[] {
