@@ -188,7 +188,7 @@ export const expansion = defineFigure<Model>({
   title: ({ model, view }) => {
     if (view === "terms") {
       const [m, n] = model.tokens;
-      const tokens = count(model.positions, "token");
+      const tokens = count(model.positions, "token").replace(" ", "\u00a0");
       return `The six terms of f as p is scaled: ${tokens}, p at ${m} and ${n}, d\u00a0=\u00a0${model.dim}`;
     }
     const named: Record<string, string> = {

@@ -179,7 +179,7 @@ export const shift = defineFigure<Model>({
     }
     return (
       "M(k) turns the hand at t to the hand at t + k; t does not stand in it, so the same numbers move every " +
-      "position. Below, what is left for each of them: the rounding of doubles, at any t."
+      "position. Below, what is left for each of them: the rounding of doubles, at\u00a0any\u00a0t."
     );
   },
 

@@ -81,7 +81,7 @@ footer { display: flex; flex-wrap: wrap; gap: 4px 24px; align-items: baseline; j
 .code .line { display: flex; align-items: baseline; gap: 14px; color: var(--grey); }
 .scroll { overflow: auto; max-height: 22em; margin-top: 8px; }
 table { border-collapse: collapse; color: var(--ink); font-size: 12px; }
-table caption { text-align: start; color: var(--grey); padding-bottom: 4px; }
+table caption { text-align: start; color: var(--grey); padding-bottom: 4px; max-width: 100cqw; }
 th, td { text-align: end; padding: 1px 0 1px 14px; font-weight: 400; white-space: nowrap; }
 th { color: var(--grey); }
 th:first-child, td:first-child { padding-inline-start: 0; }
