@@ -474,6 +474,20 @@ it("posenc-bias: b(i, j) a head and its profile, for every scheme of one axis", 
   expect([offset, head]).toEqual([11, 4]);
   const farthest = posenc.bias(posenc.alibi({ heads: 4 }), { queries: [0], keys: [11] }).at(3, 0, 0);
   await reads("head 4", `bias ${signed(farthest)}`);
+
+  // What fits follows where the reader moves its bounds, and comes back with them; what does not is refused.
+  await show("bias", { heads: 8, head: 6, positions: 12 });
+  expect((await look()).head).toBe(6);
+  expect((await press("Home", "heads")).head).toBe(1);
+  expect((await press("End", "heads")).head).toBe(6);
+  const tell = (head) => figure.evaluate(async (element, value) => {
+    element.setAttribute("head", value);
+    await element.drawn;
+    return globalThis.__figures.words(element).fault;
+  }, head);
+  expect(await tell("99")).toContain("head must be a whole number from 1 to ");
+  expect(await tell("2")).toBe("");
+  expect((await look()).head).toBe(2);
 });
 
 it("posenc-relate: the clipped or bucketed rows under the hand, and what they add to a row of scores", async () => {

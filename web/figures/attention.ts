@@ -56,6 +56,7 @@ import {
   causalOnly,
   descriptorNamed,
   encodingDeviation,
+  leastWidth,
   noPosition,
   optionsFor,
   schemeChoices,
@@ -216,6 +217,7 @@ export const attention = defineFigure<Model>({
   tabs: () => (fitsTabs() ? schemeChoice() : undefined),
 
   fields: (values) => {
+    const least = leastWidth([String(values.scheme), String(values.compare)]);
     const heads = Math.max(1, Math.min(32, Number(values.heads ?? 8)));
     const sentence = String(values.sentence ?? defaultSentence);
     const total = tokensOf(sentence, mostTokens).length;
@@ -232,11 +234,10 @@ export const attention = defineFigure<Model>({
         lines,
       }),
       ...(fitsTabs() ? [] : [schemeChoice()]),
-      range("head", "head", 1, 1, heads, {
-        integer: true,
-        most: 32,
-        format: (value) => `${Math.min(value, heads)} of ${heads}`,
-      }),
+      // They wait for what their ends depend on.
+      ...(values.heads === undefined
+        ? []
+        : [range("head", "head", 1, 1, heads, { integer: true, format: (value) => `${value} of ${heads}` })]),
       range("window", "window", 0, 0, Math.max(1, Math.min(total, 32)), { integer: true, most: 4096, format: spoken }),
       range("padding", "padding", 0, 0, 8, { integer: true, most: 64 }),
       choice("compare", "compare with", nothing, [{ value: nothing, label: nothing }, ...schemeChoices()]),
@@ -246,7 +247,9 @@ export const attention = defineFigure<Model>({
         maxLength: mostCharacters,
       }),
       range("heads", "heads", 8, 1, 16, { integer: true, most: 32, place: "more" }),
-      range("headWidth", "width of a head", 16, 4, 64, { integer: true, least: 2, most: 128, step: 2, place: "more" }),
+      ...(values.scheme === undefined || values.compare === undefined
+        ? []
+        : [range("headWidth", "width of a head", 16, Math.max(4, least), 64, { integer: true, least, most: 128, step: 2, place: "more" })]),
       range("seed", "seed of the words", defaultSeed, 0, 99, { integer: true, most: 2 ** 32, place: "more" }),
       ...(descriptor ? paramFields(descriptor, values) : []),
       cursorField("query", "The row of the cursor."),

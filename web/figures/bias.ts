@@ -18,6 +18,7 @@ import {
   chosenScheme,
   descriptorOf,
   headFields,
+  headOf,
   schemeChooser,
   schemeFields,
   schemeFrom,
@@ -106,7 +107,7 @@ export const bias = defineFigure<Model>({
     const seen = biasOf(scheme, grid ? { queries: where, keys: where } : { queries: [positions - 1], keys: offsets });
     const profiles = seen.data as Float32Array;
     const heads = seen.shape[0] ?? 1;
-    const head = Math.max(0, Math.min(heads - 1, Number(values.head ?? 1) - 1));
+    const head = headOf(values, heads);
     let matrix = new Float32Array();
     if (values.view !== "profiles") {
       matrix = biasOf(scheme, { queries: where, keys: where, heads: [head] }).data as Float32Array<ArrayBuffer>;

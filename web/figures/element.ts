@@ -100,6 +100,8 @@ export class FigureElement extends Base {
   /** A model made ahead of the update that shows it. */
   #made: { key: string; rich: unknown; model: unknown } | undefined;
   #paintedWidth = 0;
+  /** Attributes whose values have been drawn: where others move their bounds since, they follow. */
+  #fitted = new Set<string>();
   /** Something has changed since the last update. */
   #stale = true;
   #updating = false;
@@ -490,6 +492,7 @@ export class FigureElement extends Base {
         }
         this.#cells = this.#figure.cells?.(stateOf(this.#figure, values, model)) ?? {};
         this.#modelKey = this.#keyOf(values);
+        this.#fitted = new Set(Object.keys(values).map(attributeName));
         const part = this.#lens?.part(this.#cells);
         this.#state = stateOf(this.#figure, values, model, { ...this.#hover, part });
         // Before the words: a canvas has the page work out its styles anew wherever something has been written.
@@ -545,7 +548,7 @@ export class FigureElement extends Base {
   // ---------------------------------------------------------------- values
 
   #readValues(): Values {
-    return completeValues(this.#figure, (name) => this.#given(name));
+    return completeValues(this.#figure, (name) => this.#given(name), (name) => this.#fitted.has(attributeName(name)));
   }
 
   // What a program or the reader has set, or the attribute says; null for neither.
@@ -572,7 +575,8 @@ export class FigureElement extends Base {
 
   #attributesChanged(records: readonly MutationRecord[]): void {
     if (records.length === 0) return;
-    const changed = new Set(records.map((record) => record.attributeName));
+    const changed = new Set(records.map((record) => record.attributeName as string));
+    for (const attribute of changed) this.#fitted.delete(attribute);
     for (const name of [...this.#own.keys()]) {
       const attribute = attributeName(name);
       if (changed.has(attribute) && this.getAttribute(attribute) !== String(this.#own.get(name)))

@@ -63,8 +63,6 @@ export interface RangeField extends FieldBase {
   format?: (value: number) => string;
   /** A button that steps the value along (one step a press where motion is unwelcome). */
   play?: boolean;
-  /** A value beyond the ends is brought to them: for ends that move with another control. */
-  clamp?: boolean;
 }
 
 export interface ChoiceField extends FieldBase {
@@ -276,8 +274,11 @@ export function allFields(figure: Figure, values: Values, model?: unknown): read
   return all.map((field) => readAll(field));
 }
 
-/** The value of an attribute's text or a property, checked against its field; a PosencError if it does not fit. */
-export function checkValue(field: Field, given: unknown): Value {
+/**
+ * The value of an attribute's text or a property, checked against its field; a PosencError if it does not fit. One that
+ * `follows` did fit till something else moved the ends or the choices: it is brought to them.
+ */
+export function checkValue(field: Field, given: unknown, follows = false): Value {
   switch (field.kind) {
     case "flag":
       if (typeof given === "boolean") return given;
@@ -292,6 +293,7 @@ export function checkValue(field: Field, given: unknown): Value {
     case "choice": {
       const value = String(given);
       if (field.choices.some((c) => c.value === value)) return value;
+      if (follows && field.value !== undefined) return field.value;
       return refuseValue("unknown-choice", field.name, `one of ${field.choices.map((c) => c.value).join(", ")}`, given);
     }
     case "range": {
@@ -300,8 +302,8 @@ export function checkValue(field: Field, given: unknown): Value {
       const least = field.least === null ? -Infinity : (field.least ?? field.min);
       const most = field.most === null ? Infinity : (field.most ?? field.max);
       const whole = field.integer !== true || Number.isInteger(value);
-      if (field.clamp === true && whole && !Number.isNaN(value)) return Math.max(field.min, Math.min(field.max, value));
-      if (Number.isFinite(value) && whole && value >= least && value <= most) return value;
+      const near = Math.max(least, Math.min(most, value));
+      if (Number.isFinite(value) && whole && (follows || near === value)) return near;
       const kind = field.integer === true ? "a whole number" : "a number";
       const [low, high] = [least > -Infinity ? ` from ${least}` : "", most < Infinity ? ` to ${most}` : ""];
       const bounds = low && !high ? `${low} on` : high && !low ? ` up${high}` : low + high;
@@ -313,9 +315,14 @@ export function checkValue(field: Field, given: unknown): Value {
 
 /**
  * Values for all fields of a figure: `given(name)` where it has one (an attribute's text or a value), else the default.
- * Fields may depend on values, so this goes round until no field is new.
+ * Fields may depend on values, so this goes round until no field is new. Those that `follows` names are brought within
+ * their bounds; others must fit.
  */
-export function completeValues(figure: Figure, given: (name: string) => unknown): Values {
+export function completeValues(
+  figure: Figure,
+  given: (name: string) => unknown,
+  follows?: (name: string) => boolean,
+): Values {
   // Without ancestors: what a reader leaves out is nowhere else.
   const values = Object.create(null) as Record<string, Value | undefined>;
   for (let round = 0; round < 8; round++) {
@@ -323,7 +330,8 @@ export function completeValues(figure: Figure, given: (name: string) => unknown)
     if (fresh.length === 0) break;
     for (const field of fresh) {
       const own = given(field.name);
-      values[field.name] = own === undefined || own === null ? field.value : checkValue(field, own);
+      const absent = own === undefined || own === null;
+      values[field.name] = absent ? field.value : checkValue(field, own, follows?.(field.name));
     }
   }
   return values;

@@ -145,7 +145,7 @@ export const grid: Figure = defineFigure<Model>({
       ),
       ...(values.view === "sequence" || values[name === "fourier" ? "levels" : "dim"] === undefined
         ? []
-        : [range("dimension", "dimension", 0, 0, width - 1, { integer: true, clamp: true })]),
+        : [range("dimension", "dimension", 0, 0, width - 1, { integer: true })]),
       range("text", "tokens of text", 6, 0, 24, {
         integer: true,
         most: 64,

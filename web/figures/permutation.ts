@@ -38,6 +38,7 @@ import {
   causalOnly,
   descriptorNamed,
   encodingDeviation,
+  leastWidth,
   noPosition,
   optionsFor,
   schemeChoices,
@@ -121,6 +122,7 @@ export const permutation = defineFigure<Model>({
   },
 
   fields: (values) => {
+    const least = leastWidth([String(values.scheme)]);
     const heads = Math.max(1, Math.min(16, Number(values.heads ?? 8)));
     const descriptor = descriptorNamed(String(values.scheme ?? noPosition));
     const place = values.fixed === true ? "none" : "row";
@@ -138,14 +140,15 @@ export const permutation = defineFigure<Model>({
         place: sorted ? "row" : "none",
         sentence: "Sums in another order round otherwise; sorted ones do not know the order.",
       }),
-      range("head", "head", 1, 1, heads, {
-        integer: true,
-        most: 16,
-        format: (value) => `${Math.min(value, heads)} of ${heads}`,
-      }),
+      // They wait for what their ends depend on.
+      ...(values.heads === undefined
+        ? []
+        : [range("head", "head", 1, 1, heads, { integer: true, format: (value) => `${value} of ${heads}` })]),
       flag("causal", "causal mask", false, { place: descriptor && causalOnly(descriptor) ? "none" : "row" }),
       range("heads", "heads", 8, 1, 16, { integer: true, place: "more" }),
-      range("headWidth", "width of a head", 16, 4, 64, { integer: true, least: 2, step: 2, place: "more" }),
+      ...(values.scheme === undefined
+        ? []
+        : [range("headWidth", "width of a head", 16, Math.max(4, least), 64, { integer: true, least, step: 2, place: "more" })]),
       range("seed", "seed", 0, 0, 99, { integer: true, most: 2 ** 32, place: "more" }),
       ...(descriptor ? paramFields(descriptor, values) : []),
       cursorField("token", "The word under the cursor."),

@@ -103,7 +103,7 @@ export const precision = defineFigure<Model>({
   fields: (values) => {
     const name = String(values.scheme ?? "rope");
     const waves = values.view === "waves";
-    const dim = Number(values.dim ?? 64);
+    const last = Math.max(0, Math.floor(Number(values.dim) / 2) - 1);
     return [
       choice(
         "scheme",
@@ -125,7 +125,8 @@ export const precision = defineFigure<Model>({
               log: true,
               integer: true,
             }),
-            range("pair", "pair", 1, 0, Math.max(0, Math.floor(dim / 2) - 1), { integer: true, clamp: true }),
+            // It waits for what its end depends on.
+            ...(values.dim === undefined ? [] : [range("pair", "pair", Math.min(1, last), 0, last, { integer: true })]),
           ]
         : [
             range("decades", "up to", 9, 3, 15, { integer: true, least: 2, format: powerOfTen }),

@@ -27,6 +27,7 @@ import {
   chosenScheme,
   descriptorOf,
   headFields,
+  headOf,
   schemeChooser,
   schemeFields,
   type ChosenScheme,
@@ -108,7 +109,7 @@ export const relate = defineFigure<Model>({
     const { scheme, title } = chosen;
     const tokens = Number(values.tokens);
     const { heads, width, valueWidth } = sizesOf(scheme);
-    const head = Math.max(0, Math.min(heads - 1, Number(values.head ?? 1) - 1));
+    const head = headOf(values, heads);
     const seed = Number(values.tokenSeed ?? 0);
     const q = randomNormal([heads, tokens, width], { seed: 2 * seed });
     const k = randomNormal([heads, tokens, width], { seed: 2 * seed + 1 });

@@ -89,12 +89,21 @@ export function schemeFields(descriptor: Descriptor, wanted: SchemeFieldOptions)
 
 /** A slider of the heads, from 1; it ends at their number, so it waits for that to be known. */
 export function headFields({ params }: Descriptor, values: Values): readonly Field[] {
+  if (values.scheme === undefined) return [];
   if (!params.some(({ name }) => name === "heads")) {
     return [range("head", "head", 1, 1, 16, { integer: true, least: 1, most: null, place: "none" })];
   }
   if (values.heads === undefined) return [];
   const most = Math.max(1, Number(values.heads));
-  return [range("head", "head", 1, 1, most, { integer: true, clamp: true, place: most > 1 ? "row" : "none" })];
+  return [range("head", "head", 1, 1, most, { integer: true, place: most > 1 ? "row" : "none" })];
+}
+
+/** The head shown, from 0, of a scheme of so many; of one whose heads no control says, a head beyond is refused. */
+export function headOf({ head = 1, heads: told }: Values, heads: number): number {
+  if (told === undefined && Number(head) > heads) {
+    refuseValue("out-of-range", "head", heads === 1 ? "1, for the scheme has one head" : `from 1 to ${heads}`, head);
+  }
+  return Math.min(heads, Number(head)) - 1;
 }
 
 type Param = Descriptor["params"][number];

@@ -196,6 +196,12 @@ export function titleOf(descriptor: Descriptor | undefined): string {
   return descriptor?.title ?? "no position";
 }
 
+/** The least width of a head, even, of which these schemes of the catalogue can be made. */
+export function leastWidth(names: readonly string[]): number {
+  const ofHeads = names.map(descriptorNamed).filter((one) => one?.slot === "rotate" || one?.slot === "relate");
+  return Math.max(2, ...ofHeads.map((one) => one!.params.find(({ name }) => name === "dim")?.min ?? 2));
+}
+
 let choices: { value: string; label: string }[] | undefined;
 
 /** No position, and every scheme offered. */

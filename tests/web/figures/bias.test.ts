@@ -131,8 +131,8 @@ describe("words and take-aways", () => {
     });
   });
 
-  it("keeps the head among the heads there are", () => {
-    expect(bias.title(figureState("bias", { heads: 4, head: 8 }))).toContain("head 4 of 4");
+  it("refuses a head that there is not", () => {
+    expect(() => figureState("bias", { heads: 4, head: 8 })).toThrow("head must be a whole number from 1 to 4, got 8.");
     expect(bias.title(figureState("bias", { heads: 16, head: 12 }))).toContain("head 12 of 16");
   });
 

@@ -107,7 +107,7 @@ describe("what a figure refuses", () => {
           const isCursor = field.name === cells?.row?.name || field.name === cells?.column?.name;
           if (field.integer && !isCursor) bad.push([(field.least ?? field.min) + 0.5, "not-integer"]);
           const most = field.most ?? field.max;
-          if (!field.clamp && field.most !== null) bad.push([2 * Math.abs(most) + 2, "out-of-range"]);
+          if (field.most !== null) bad.push([2 * Math.abs(most) + 2, "out-of-range"]);
         }
         for (const [given, code] of bad) {
           const error = refusedBy(() => figureState(name, { ...view, [field.name]: given }));
@@ -152,6 +152,64 @@ describe("the ends", () => {
       expect(sentence).toContain(` from ${low} to ${high}, got ${value}.`);
       expect(sentence.startsWith(field)).toBe(true);
     }
+  });
+});
+
+// Every figure under every scheme that it offers.
+const offered = figures.flatMap((figure) => {
+  const tabs = figure.tabs?.({}, undefined);
+  const views = tabs ? tabs.choices.map(({ value }) => ({ [tabs.name]: value })) : [{}];
+  return (views as Record<string, string>[]).flatMap((view) => {
+    const fields = allFields(figure, completeValues(figure, (name) => view[name]));
+    const scheme = fields.find(({ name }) => name === "scheme");
+    const schemes = scheme?.kind === "choice" ? scheme.choices.map(({ value }) => value) : [undefined];
+    return schemes.map((value) => ({ figure, given: { ...view, ...(value === undefined ? {} : { scheme: value }) } }));
+  });
+});
+
+describe("sliders", () => {
+  it("at their least draw every figure under every scheme", () => {
+    expect(offered.length).toBeGreaterThan(100);
+    const wrong = offered.flatMap(({ figure, given }) => {
+      const fields = allFields(figure, completeValues(figure, (name) => (given as Record<string, string>)[name]));
+      const ends = fields.flatMap((field) =>
+        field.kind === "range" && field.place !== "none" ? [[field.name, field.min] as const] : [],
+      );
+      const sentence = said(() => figureState(figure.name, { ...Object.fromEntries(ends), ...given }));
+      return sentence === "" ? [] : [`${figure.name} ${JSON.stringify(given)}: ${sentence}`];
+    });
+    expect(wrong).toEqual([]);
+  });
+
+  it.each([
+    ["bias", "head", 6, { heads: 8 }, { heads: 4 }, 4],
+    ["relate", "head", 6, { scheme: "deberta", heads: 8 }, { scheme: "deberta", heads: 4 }, 4],
+    ["attention", "head", 6, { heads: 8 }, { heads: 4 }, 4],
+    ["permutation", "head", 16, { heads: 16 }, { heads: 2 }, 2],
+    ["precision", "pair", 31, { view: "waves", dim: 64 }, { view: "waves", dim: 8 }, 3],
+    ["grid", "dimension", 31, { view: "dimensions", dim: 64 }, { view: "dimensions", dim: 16 }, 15],
+    ["attention", "headWidth", 4, { scheme: "alibi" }, { scheme: "mrope" }, 6],
+    ["attention", "headWidth", 4, { compare: "nothing" }, { compare: "mrope" }, 6],
+    ["permutation", "headWidth", 2, { scheme: "none" }, { scheme: "mrope" }, 6],
+  ])("of posenc-%s: a %s of %d beside %o is refused beside %o, and follows to %d", (name, field, value, fit, moved, end) => {
+    const figure = figures.find((one) => one.name === name)!;
+    const given = (rest: object) => (key: string) => ({ [field]: value, ...rest } as Record<string, unknown>)[key];
+    expect(said(() => figureState(name, { [field]: value, ...fit }))).toBe("");
+    const refused = refusedBy(() => figureState(name, { [field]: value, ...moved }));
+    expect(refused).toMatchObject({ code: "out-of-range", argument: field, given: String(value) });
+    expect(refused.message).toMatch(new RegExp(`^${field} must be a whole number from \\d+ to \\d+, got ${value}\\.$`));
+    const values = completeValues(figure, given(moved), (key) => key === field);
+    expect(values[field]).toBe(end);
+    expect(said(() => figureState(name, values))).toBe("");
+  });
+
+  it("show no head that a scheme does not have", () => {
+    for (const name of ["bias", "relate"]) {
+      const refused = refusedBy(() => figureState(name, { head: 9, ...(name === "relate" ? {} : { heads: 8 }) }));
+      expect(refused).toMatchObject({ code: "out-of-range", argument: "head", given: "9" });
+    }
+    const heads = { slot: "bias", name: "toeplitz", values: [[0, 1, 0], [1, 0, 1]] };
+    expect(said(() => figureState("bias", { positions: 2, head: 2 }, heads))).toBe("");
   });
 });
 

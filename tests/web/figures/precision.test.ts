@@ -181,7 +181,8 @@ describe("words and take-aways", () => {
   });
 
   it("draws a single pair, and the first position 0", () => {
-    const state = figureState("precision", { dim: 2, view: "waves", start: 0, pair: 1 });
+    expect(() => figureState("precision", { dim: 2, view: "waves", pair: 1 })).toThrow("pair must be");
+    const state = figureState("precision", { dim: 2, view: "waves", start: 0 });
     expect(precision.title(state)).toContain("pair 0: 64 positions from 0");
     record(precision, figureState("precision", { dim: 2, decades: 2 }), 240);
   });
