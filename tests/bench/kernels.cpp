@@ -6,6 +6,7 @@
 #include "kernels/product.h"
 #include "kernels/row_softmax.h"
 #include "kernels/tile_kernels.h"
+#include "simd/f64x2.h"
 
 #define POSENC_EXPORT(name) __attribute__((export_name(name), used))
 
@@ -80,6 +81,31 @@ void bare_attention(const float* q, const float* k, const float* v, float* out, 
       normalise_output(o, d, l, 1);
       unpack_lanes(o, d, 8, out + first * d, d);
     }
+  }
+}
+
+// Sixteen rows of a table of sines beside cosines by angle addition in float64, each cell rounded and nothing proven of
+// it: less than a table has to do whose every cell is the nearest float. The anchor then moves on by sixteen.
+// turns (10, 2 pairs): e^(i omega b) for b = 0 .. 8 and 16, the cosines first  anchor (2 pairs), of row 7
+// out (16, 2 pairs)  pairs: a multiple of 2
+POSENC_EXPORT("bare_table") void bare_table(const double* turns, double* anchor, float* out, std::size_t pairs) {
+  using namespace posenc::simd;
+  for (std::size_t b = 0; b <= 8; ++b) {
+    const double* near = turns + 2 * b * pairs;
+    float *const after = out + (7 + b) * 2 * pairs, *const before = out + (b < 8 ? 7 - b : 15) * 2 * pairs;
+    for (std::size_t i = 0; i < pairs; i += 2) {
+      const F64x2 ac = load(anchor + i), as = load(anchor + pairs + i), bc = load(near + i), bs = load(near + pairs + i);
+      const F64x2 cc = ac * bc, ss = as * bs, sc = as * bc, cs = ac * bs;
+      // First, for the eighth row after has no partner and goes over what was written in its stead.
+      store(before + 2 * i, zip_low(demote(sc - cs), demote(cc + ss)));
+      store(after + 2 * i, zip_low(demote(sc + cs), demote(cc - ss)));
+    }
+  }
+  const double* far = turns + 18 * pairs;
+  for (std::size_t i = 0; i < pairs; i += 2) {
+    const F64x2 ac = load(anchor + i), as = load(anchor + pairs + i), bc = load(far + i), bs = load(far + pairs + i);
+    store(anchor + i, ac * bc - as * bs);
+    store(anchor + pairs + i, as * bc + ac * bs);
   }
 }
 

@@ -26,8 +26,9 @@ const ms = (group, name) => Number(group.find((row) => row.name.startsWith(name)
 
 // Of each of our rows: with `out` given, and without.
 const share = (group) => group.filter(({ name }) => kOurs.test(name)).map(({ of_peak }) => Number(of_peak));
-// What our kernels with packing and copies alone reach.
-const roof = (group) => group.filter(({ name }) => name.startsWith("roof")).map(({ of_peak }) => Number(of_peak));
+// What our way reaches where nothing but what it cannot do without is done.
+const roof = (group) => group.filter(({ name }) => name.startsWith("roof"));
+const shareOfRoof = (group) => roof(group).map(({ of_peak }) => Number(of_peak));
 const timesBestPeer = (group) => {
   const best = Math.min(...group.filter(({ name }) => kPeer.test(name)).map((row) => Number(row.ms)));
   return group.filter(({ name }) => kOurs.test(name) && !/alone/.test(name)).map((row) => best / Number(row.ms));
@@ -45,8 +46,8 @@ const shared = `attention on workers, 8 heads, n=1024 d=64`;
 const both = (least) => ({ Node: least, Chromium: least });
 
 const kGoals = [
-  ["attention, share of the peak", sized(""), share, percent, both(0.88)],
-  ["causal, of the peak per visible score", sized(" causal"), share, percent, both(0.85)],
+  ["attention, share of the peak", sized(""), share, percent, both(0.88), shareOfRoof],
+  ["causal, of the peak per visible score", sized(" causal"), share, percent, both(0.85), shareOfRoof],
   ["attention, times the best peer", sized(""), timesBestPeer, times, { Node: 1.3, Chromium: 1.2 }],
   ["causal, times the best peer", sized(" causal"), timesBestPeer, times, both(2.4)],
   ["64 tokens, times the best peer", [attention(64, ""), attention(64, " causal")], timesBestPeer, times, both(1.8)],
@@ -72,6 +73,7 @@ const kGoals = [
     ratio(name, "posenc, into out"),
     times,
     least,
+    ratio(name, "roof"),
   ]),
   ["rope, times the tuned loop", ["rope on [8, 1024, 64]"], ratio("tuned loop, tables once", "posenc"), times, both(1)],
   ["first call, ms", ["a fresh process"], value("ms", "first attention"), (x) => x.toFixed(1), { Node: -15 }],
@@ -86,7 +88,7 @@ const kGoals = [
 
 console.log(`| | | asked | ${engines.join(" | ")} |\n|---|---|---|${engines.map(() => "---|").join("")}`);
 let missed = 0;
-for (const [goal, groups, measure, print, least] of kGoals) {
+for (const [goal, groups, measure, print, least, ofRoof] of kGoals) {
   for (const name of groups) {
     // A bound below zero is one from above.
     const cells = engines.map((engine) => {
@@ -96,8 +98,8 @@ for (const [goal, groups, measure, print, least] of kGoals) {
       if (found.length === 0) return "not measured";
       const reached = found.every((one) => (bound < 0 ? one <= -bound : one >= bound));
       if (!reached) missed++;
-      const [above] = measure === share ? roof(groupOf(engine, name)) : [];
-      const most = above === undefined ? "" : `, roof ${percent(above)}`;
+      const [above] = ofRoof?.(groupOf(engine, name)).filter(Number.isFinite) ?? [];
+      const most = above === undefined ? "" : `, roof ${print(above)}`;
       return `${found.map(print).join(", ")}${most}${reached ? "" : " (missed)"}`;
     });
     const asked = [...new Set(Object.values(least).map(Math.abs))].map(print).join(" / ");
