@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "kernels/rotators.h"
+#include "kernels/sure_rounding.h"
 #include "simd/f64x2.h"
 #include "simd/math.h"
 
@@ -16,6 +17,7 @@ using simd::F32x4;
 using simd::F64x2;
 using simd::I32x4;
 using simd::SinCos;
+using simd::U16x8;
 
 // ---------------------------------------------------------------- one cell, exactly
 
@@ -260,8 +262,8 @@ FloatCell float_cell(const QuarterTurns& w, const Position& p, double scale) {
 // angles are all below theta < 1 errs in proportion, because one factor of each product is a sine <= theta; the errors
 // of the cosines of the first factor meet ever longer rotators whose angles add up to at most 2 theta.
 // 13 (5.3 + 5.3 + 3) u + 2 * 105 u + 15 u < 512 u: e = 2^-44 theta covers it.
-// A cell is kept only if float(v - e) = float(v + e): then the cell computed alone has the same bits, whatever its
-// error. Margins are at least 2^-148, so that no -0 passes.
+// A cell is kept only if float(v - e) = float(v + e), which sure_rounding.h tells: then the cell computed alone has the
+// same bits, whatever its error. Margins are at least 2^-148, so that no -0 passes.
 
 constexpr double kCosMargin = 0x1p-46;
 constexpr double kSinMargin = 0x1p-44;
@@ -275,7 +277,7 @@ void exact_row(const Frequencies& frequencies, double position, double scale, st
   row.resize(2 * width);
   const Position p = split(position);
   for (std::size_t i = 0; i < width; ++i) {
-    const SinCos v = i < frequencies.pairs() ? evaluate(frequencies.turns(i), p) : SinCos{};
+    const SinCos v = i < frequencies.pairs() && position != 0 ? evaluate(frequencies.turns(i), p) : SinCos{};
     row[i] = v.cos * scale;
     row[width + i] = v.sin * scale + 0.0;  // no -0
   }
@@ -305,69 +307,89 @@ void multiply_rows(const double* a, const double* b, std::size_t width, double* 
   }
 }
 
-// How four pairs of a row reach memory; `difference` collects the bits in which the two roundings differ.
-struct SinCosInterleaved {
-  POSENC_INLINE static void put(float* first, float*, std::size_t i, const F64x2 (&s)[2], const F64x2 (&c)[2],
-                                const F64x2 (&es)[2], F64x2 ec, I32x4& difference) {
-    for (int n = 0; n < 2; ++n) {
-      const F32x4 low = zip_low(demote(s[n] - es[n]), demote(c[n] - ec));
-      const F32x4 high = zip_low(demote(s[n] + es[n]), demote(c[n] + ec));
-      simd::store(first + 2 * i + 4 * n, low);
-      difference |= bits(low) ^ bits(high);
-    }
-  }
+// Two pairs of the rows anchor + b and anchor - b, which share their four products.
+struct Turned {
+  F64x2 after_sin, after_cos, before_sin, before_cos;
 };
 
-struct CosSinInterleaved {
-  POSENC_INLINE static void put(float*, float* first, std::size_t i, const F64x2 (&s)[2], const F64x2 (&c)[2],
-                                const F64x2 (&es)[2], F64x2 ec, I32x4& difference) {
-    for (int n = 0; n < 2; ++n) {
-      const F32x4 low = zip_low(demote(c[n] - ec), demote(s[n] - es[n]));
-      const F32x4 high = zip_low(demote(c[n] + ec), demote(s[n] + es[n]));
-      simd::store(first + 2 * i + 4 * n, low);
-      difference |= bits(low) ^ bits(high);
-    }
+POSENC_INLINE Turned turn(const double* anchor, const double* near, std::size_t width) {
+  const F64x2 ac = simd::load(anchor), as = simd::load(anchor + width);
+  const F64x2 bc = simd::load(near), bs = simd::load(near + width);
+  const F64x2 cc = ac * bc, ss = as * bs, sc = as * bc, cs = ac * bs;
+  return {sc + cs, cc - ss, sc - cs, cc + ss};
+}
+
+// Are four pairs of the row after, or of both rows, certain?
+POSENC_NOINLINE bool all_certain(const double* anchor, const double* near, const double* margins, double cos_margin,
+                                 std::size_t width, bool both) {
+  const F64x2 ec = simd::splat(cos_margin);
+  for (std::size_t i = 0; i < 4; i += 2) {
+    const F64x2 es = simd::load(margins + i);
+    const Turned t = turn(anchor + i, near + i, width);
+    if (!same_floats(t.after_sin, t.after_cos, es, ec)) return false;
+    if (both && !same_floats(t.before_sin, t.before_cos, es, ec)) return false;
+  }
+  return true;
+}
+
+// How pairs of a row reach memory, kPairs at a time.
+template <bool kCosFirst>
+struct Interleaved {
+  static constexpr std::size_t kPairs = 2, kStride = 2;
+  POSENC_INLINE static void put(float* sin, float* cos, const F64x2 (&s)[1], const F64x2 (&c)[1]) {
+    const F32x4 a = demote(s[0]), b = demote(c[0]);
+    simd::store(kCosFirst ? cos : sin, kCosFirst ? zip_low(b, a) : zip_low(a, b));
   }
 };
 
 struct Separate {
-  POSENC_INLINE static void put(float* sin, float* cos, std::size_t i, const F64x2 (&s)[2], const F64x2 (&c)[2],
-                                const F64x2 (&es)[2], F64x2 ec, I32x4& difference) {
-    const F32x4 s_low = demote(s[0] - es[0], s[1] - es[1]), s_high = demote(s[0] + es[0], s[1] + es[1]);
-    const F32x4 c_low = demote(c[0] - ec, c[1] - ec), c_high = demote(c[0] + ec, c[1] + ec);
-    simd::store(sin + i, s_low);
-    simd::store(cos + i, c_low);
-    difference |= (bits(s_low) ^ bits(s_high)) | (bits(c_low) ^ bits(c_high));
+  static constexpr std::size_t kPairs = 4, kStride = 1;
+  POSENC_INLINE static void put(float* sin, float* cos, const F64x2 (&s)[2], const F64x2 (&c)[2]) {
+    simd::store(sin, demote(s[0], s[1]));
+    simd::store(cos, demote(c[0], c[1]));
   }
 };
 
-// Row anchor + b of four pairs at a time, and row anchor - b too when kBoth. Chunk n of four pairs whose cells are not
-// all certain leaves flags[4 n ...] different from zero; returns whether there is any.
+// Row anchor + b of four pairs at a time, and row anchor - b too when kBoth. Chunks of four pairs whose cells are not
+// all certain are listed by their first pair; returns how many.
 template <class Layout, bool kBoth>
-POSENC_NOINLINE bool rotate_rows(const double* anchor, const double* near, const double* margins, double cos_margin,
-                                 std::size_t width, std::size_t pairs, float* after_sin, float* after_cos,
-                                 float* before_sin, float* before_cos, std::int32_t* flags) {
-  const F64x2 ec = simd::splat(cos_margin);
-  I32x4 all = simd::splat_int(0);
+POSENC_NOINLINE std::size_t rotate_rows(const double* anchor, const double* near, const double* margins,
+                                        double cos_margin, const std::uint16_t* offsets, std::size_t width,
+                                        std::size_t pairs, float* after_sin, float* after_cos, float* before_sin,
+                                        float* before_cos, std::uint32_t* uncertain) {
+  std::size_t count = 0;
   for (std::size_t i = 0; i < pairs; i += 4) {
-    I32x4 difference = simd::splat_int(0);
-    F64x2 after_s[2], after_c[2], before_s[2], before_c[2];
-    const F64x2 es[2] = {simd::load(margins + i), simd::load(margins + i + 2)};
-    for (std::size_t n = 0; n < 2; ++n) {
-      const F64x2 ac = simd::load(anchor + i + 2 * n), as = simd::load(anchor + width + i + 2 * n);
-      const F64x2 bc = simd::load(near + i + 2 * n), bs = simd::load(near + width + i + 2 * n);
-      const F64x2 cc = ac * bc, ss = as * bs, sc = as * bc, cs = ac * bs;
-      after_c[n] = cc - ss;
-      after_s[n] = sc + cs;
-      before_c[n] = cc + ss;
-      before_s[n] = sc - cs;
+    RoundingDoubt doubt;
+    for (std::size_t j = i; j < i + 4; j += Layout::kPairs) {
+      F64x2 after_s[Layout::kPairs / 2], after_c[Layout::kPairs / 2];
+      F64x2 before_s[Layout::kPairs / 2], before_c[Layout::kPairs / 2];
+      for (std::size_t n = 0; n < Layout::kPairs / 2; ++n) {
+        const Turned t = turn(anchor + j + 2 * n, near + j + 2 * n, width);
+        const U16x8 offset = simd::load(offsets + RoundingDoubt::kOffsets * (j + 2 * n));
+        after_s[n] = t.after_sin, after_c[n] = t.after_cos;
+        doubt.add(after_s[n], after_c[n], offset);
+        before_s[n] = t.before_sin, before_c[n] = t.before_cos;
+        if constexpr (kBoth) doubt.add(before_s[n], before_c[n], offset);
+      }
+      const std::size_t to = Layout::kStride * j;
+      Layout::put(after_sin + to, after_cos + to, after_s, after_c);
+      if constexpr (kBoth) Layout::put(before_sin + to, before_cos + to, before_s, before_c);
     }
-    Layout::put(after_sin, after_cos, i, after_s, after_c, es, ec, difference);
-    if constexpr (kBoth) Layout::put(before_sin, before_cos, i, before_s, before_c, es, ec, difference);
-    simd::store_int(flags + i, difference);
-    all |= difference;
+    if (doubt.any() && !all_certain(anchor + i, near + i, margins + i, cos_margin, width, kBoth)) [[unlikely]] {
+      uncertain[count++] = static_cast<std::uint32_t>(i);
+    }
   }
-  return any(all);
+  return count;
+}
+
+// k where the run begins with anchor k of the run from position 0 and ends before its last anchor, else 0: then its
+// anchors are products, and no row of it has to be computed alone.
+std::size_t anchors_from_zero(double first, double step, std::size_t blocks) {
+  const double rows = first / step;
+  if (!(rows >= kBlockRows && rows + static_cast<double>(blocks * kBlockRows) <= kStretch)) return 0;
+  const auto k = static_cast<std::size_t>(rows) / kBlockRows;
+  const Twofold at = product(static_cast<double>(k * kBlockRows), step);
+  return at.high == first && at.low == 0 && __builtin_fabs(step) > 0x1p-500 ? k : 0;
 }
 
 // One run p0 + r h, 0 <= r < count <= kStretch.
@@ -375,7 +397,8 @@ class Run {
  public:
   Run(const Frequencies& frequencies, const SinCosTable<float>& table, double scale)
       : frequencies_(frequencies), table_(table), scale_(scale), width_(padded(frequencies.pairs())),
-        pairs_(std::min(table.sin_pairs, table.cos_pairs) / 4 * 4), margins_(width_), flags_(width_) {
+        pairs_(std::min(table.sin_pairs, table.cos_pairs) / 4 * 4), margins_(width_),
+        offsets_(RoundingDoubt::kOffsets * width_), uncertain_(width_ / 4) {
     if (table.pair_stride == 1) {
       put_ = Put::kSeparate;
     } else if (table.pair_stride == 2 && table.cos == table.sin + 1) {
@@ -402,22 +425,29 @@ class Run {
       // Quarter turns to radians, rounded up.
       const double sin_margin = kSinMargin * (turns * reach * 1.6);
       margins_[i] = turns == 0 ? 0 : std::max(size * std::min(kCosMargin, sin_margin), kLeastMargin);
+      RoundingDoubt::offsets(margins_[i], cos_margin_, offsets_.data() + RoundingDoubt::kOffsets * i);
     }
-    for (std::size_t k = 0; kBlockRows * k < count + kNear - 1; ++k) {
-      const std::size_t slot = k == 0 ? kLevels : static_cast<std::size_t>(std::countr_zero(k));
-      if (k == 0) {
-        exact_row(frequencies_, positions[0], scale_, anchors_[slot]);
-      } else {
-        const std::size_t parent = k & (k - 1);
-        const std::size_t from = parent == 0 ? kLevels : static_cast<std::size_t>(std::countr_zero(parent));
-        anchors_[slot].resize(2 * width_);
-        multiply_rows(anchors_[from].data(), far_row(frequencies_, rotators, slot), width_, anchors_[slot].data());
-      }
-      const double* anchor = anchors_[slot].data();
-      const std::size_t row = kBlockRows * k;
+    const std::size_t blocks = (count + kNear - 1 + kBlockRows - 1) / kBlockRows;  // the last may have rows before only
+    const std::size_t origin = anchors_from_zero(positions[0], step, blocks);
+    exact_row(frequencies_, origin == 0 ? positions[0] : 0.0, scale_, anchors_[kLevels]);
+    const auto anchor = [&](std::size_t k) {
+      if (k == 0) return anchors_[kLevels].data();
+      const std::size_t parent = k & (k - 1), slot = static_cast<std::size_t>(std::countr_zero(k));
+      const std::size_t from = parent == 0 ? kLevels : static_cast<std::size_t>(std::countr_zero(parent));
+      anchors_[slot].resize(2 * width_);
+      multiply_rows(anchors_[from].data(), far_row(frequencies_, rotators, slot), width_, anchors_[slot].data());
+      return anchors_[slot].data();
+    };
+    // What the first of them is a product of.
+    for (std::size_t bit = kLevels; bit-- > 0;) {
+      if (const std::size_t k = origin >> bit << bit; (origin >> bit & 1) != 0 && k != origin) anchor(k);
+    }
+    for (std::size_t block = 0; block < blocks; ++block) {
+      const double* a = anchor(origin + block);
+      const std::size_t row = kBlockRows * block;
       for (std::size_t b = 0; b <= kNear; ++b) {
-        const bool after = row + b < count, before = k > 0 && b > 0 && b < kNear && row - b < count;
-        if (after || before) rows(anchor, near_row(frequencies_, rotators, b), row, b, after, before);
+        const bool after = row + b < count, before = block > 0 && b > 0 && b < kNear && row - b < count;
+        if (after || before) rows(a, near_row(frequencies_, rotators, b), row, b, after, before);
       }
     }
   }
@@ -427,39 +457,36 @@ class Run {
 
   // Rows anchor_row + b and anchor_row - b, those that are asked for.
   void rows(const double* anchor, const double* near, std::size_t anchor_row, std::size_t b, bool after, bool before) {
-    bool uncertain = false;
+    std::size_t uncertain = 0;
     switch (put_) {
       case Put::kSeparate: uncertain = put<Separate>(anchor, near, anchor_row, b, after, before); break;
-      case Put::kSinCos: uncertain = put<SinCosInterleaved>(anchor, near, anchor_row, b, after, before); break;
-      case Put::kCosSin: uncertain = put<CosSinInterleaved>(anchor, near, anchor_row, b, after, before); break;
+      case Put::kSinCos: uncertain = put<Interleaved<false>>(anchor, near, anchor_row, b, after, before); break;
+      case Put::kCosSin: uncertain = put<Interleaved<true>>(anchor, near, anchor_row, b, after, before); break;
     }
     const auto settle_both = [&](std::size_t first, std::size_t end) {
       if (after) settle(anchor, near, 1.0, anchor_row + b, first, end);
       if (before) settle(anchor, near, -1.0, anchor_row - b, first, end);
     };
-    if (uncertain) {
-      for (std::size_t i = 0; i < pairs_; i += 4) {
-        if ((flags_[i] | flags_[i + 1] | flags_[i + 2] | flags_[i + 3]) != 0) settle_both(i, i + 4);
-      }
-    }
+    for (std::size_t n = 0; n < uncertain; ++n) settle_both(uncertain_[n], uncertain_[n] + 4);
     const std::size_t end = std::max(table_.sin_pairs, table_.cos_pairs);
     if (pairs_ < end) settle_both(pairs_, end);
   }
 
   template <class Layout>
-  bool put(const double* anchor, const double* near, std::size_t anchor_row, std::size_t b, bool after, bool before) {
+  std::size_t put(const double* anchor, const double* near, std::size_t anchor_row, std::size_t b, bool after,
+                  bool before) {
     // A row before without its partner, at the end of a run: the partner goes to a spare row.
     if (!after) spare_.resize(4 * width_);
     const std::size_t up = (first_row_ + anchor_row + b) * table_.row_stride;
     float* after_sin = after ? table_.sin + up : spare_.data();
     float* after_cos = after ? table_.cos + up : put_ == Put::kSeparate ? after_sin + 2 * width_ : after_sin;
     if (!before) {
-      return rotate_rows<Layout, false>(anchor, near, margins_.data(), cos_margin_, width_, pairs_, after_sin,
-                                        after_cos, nullptr, nullptr, flags_.data());
+      return rotate_rows<Layout, false>(anchor, near, margins_.data(), cos_margin_, offsets_.data(), width_, pairs_,
+                                        after_sin, after_cos, nullptr, nullptr, uncertain_.data());
     }
     const std::size_t down = (first_row_ + anchor_row - b) * table_.row_stride;
-    return rotate_rows<Layout, true>(anchor, near, margins_.data(), cos_margin_, width_, pairs_, after_sin, after_cos,
-                                     table_.sin + down, table_.cos + down, flags_.data());
+    return rotate_rows<Layout, true>(anchor, near, margins_.data(), cos_margin_, offsets_.data(), width_, pairs_,
+                                     after_sin, after_cos, table_.sin + down, table_.cos + down, uncertain_.data());
   }
 
   // Cells of one row, one by one: added where certain, else computed alone.
@@ -488,7 +515,8 @@ class Run {
   const std::size_t width_;
   std::size_t pairs_;  // of those that go four at a time
   std::vector<double> margins_;
-  std::vector<std::int32_t> flags_;
+  std::vector<std::uint16_t> offsets_;  // of RoundingDoubt, sines before cosines
+  std::vector<std::uint32_t> uncertain_;
   std::vector<float> spare_;
   std::vector<double> anchors_[kLevels + 1];  // the last anchor of each level, the first of all at the top
   Put put_ = Put::kSeparate;

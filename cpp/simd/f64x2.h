@@ -2,7 +2,7 @@
 //
 //   load store splat load_splat lane   + - * / neg abs sqrt   min max (b < a ? b : a,  a < b ? b : a)
 //   == != < <= > >= select any all on a Mask64x2              zip_low zip_high swap   demote promote_low promote_high
-//   low_bits_to_exponent
+//   low_bits_to_exponent          high_halves, of two, as U16x8: load + * min any_differ
 #pragma once
 
 #include "simd/f32x4.h"

@@ -6,6 +6,9 @@ namespace posenc::simd {
 struct F64x2 {
   double v[2];
 };
+struct U16x8 {
+  std::uint16_t v[8];
+};
 struct Mask64x2 {
   bool v[2];
 };
@@ -70,5 +73,37 @@ POSENC_INLINE F64x2 low_bits_to_exponent(F64x2 a) {
 }
 POSENC_INLINE F64x2 promote_low(F32x4 a) { return {{a.v[0], a.v[1]}}; }
 POSENC_INLINE F64x2 promote_high(F32x4 a) { return {{a.v[2], a.v[3]}}; }
+
+/// The upper halves of the 32-bit words of the doubles' bits: that of b's first word, of a's first, and so on.
+POSENC_INLINE U16x8 high_halves(F64x2 a, F64x2 b) {
+  U16x8 r;
+  for (int n = 0; n < 2; ++n) {
+    std::uint64_t u, v;
+    std::memcpy(&u, a.v + n, sizeof u);
+    std::memcpy(&v, b.v + n, sizeof v);
+    r.v[4 * n] = static_cast<std::uint16_t>(v >> 16), r.v[4 * n + 1] = static_cast<std::uint16_t>(u >> 16);
+    r.v[4 * n + 2] = static_cast<std::uint16_t>(v >> 48), r.v[4 * n + 3] = static_cast<std::uint16_t>(u >> 48);
+  }
+  return r;
+}
+POSENC_INLINE U16x8 load(const std::uint16_t* p) {
+  U16x8 r;
+  std::memcpy(r.v, p, sizeof r.v);
+  return r;
+}
+POSENC_INLINE U16x8 operator+(U16x8 a, U16x8 b) {
+  for (int n = 0; n < 8; ++n) a.v[n] = static_cast<std::uint16_t>(a.v[n] + b.v[n]);
+  return a;
+}
+/// The products' lower halves.
+POSENC_INLINE U16x8 operator*(U16x8 a, U16x8 b) {
+  for (int n = 0; n < 8; ++n) a.v[n] = static_cast<std::uint16_t>(std::uint32_t{a.v[n]} * b.v[n]);
+  return a;
+}
+POSENC_INLINE U16x8 min(U16x8 a, U16x8 b) {
+  for (int n = 0; n < 8; ++n) a.v[n] = b.v[n] < a.v[n] ? b.v[n] : a.v[n];
+  return a;
+}
+POSENC_INLINE bool any_differ(U16x8 a, U16x8 b) { return std::memcmp(a.v, b.v, sizeof a.v) != 0; }
 
 }  // namespace posenc::simd

@@ -8,6 +8,9 @@ namespace posenc::simd {
 struct F64x2 {
   __m128d v;
 };
+struct U16x8 {
+  __m128i v;
+};
 struct Mask64x2 {
   __m128d v;
 };
@@ -61,5 +64,17 @@ POSENC_INLINE F64x2 low_bits_to_exponent(F64x2 a) {
 }
 POSENC_INLINE F64x2 promote_low(F32x4 a) { return {_mm_cvtps_pd(a.v)}; }
 POSENC_INLINE F64x2 promote_high(F32x4 a) { return promote_low(high_high(a, a)); }
+
+/// The upper halves of the 32-bit words of the doubles' bits: that of b's first word, of a's first, and so on.
+POSENC_INLINE U16x8 high_halves(F64x2 a, F64x2 b) {
+  const __m128i upper = _mm_and_si128(_mm_castpd_si128(a.v), _mm_set1_epi32(static_cast<int>(0xffff0000u)));
+  return {_mm_or_si128(_mm_srli_epi32(_mm_castpd_si128(b.v), 16), upper)};
+}
+POSENC_INLINE U16x8 load(const std::uint16_t* p) { return {_mm_loadu_si128(reinterpret_cast<const __m128i*>(p))}; }
+POSENC_INLINE U16x8 operator+(U16x8 a, U16x8 b) { return {_mm_add_epi16(a.v, b.v)}; }
+/// The products' lower halves.
+POSENC_INLINE U16x8 operator*(U16x8 a, U16x8 b) { return {_mm_mullo_epi16(a.v, b.v)}; }
+POSENC_INLINE U16x8 min(U16x8 a, U16x8 b) { return {_mm_sub_epi16(a.v, _mm_subs_epu16(a.v, b.v))}; }
+POSENC_INLINE bool any_differ(U16x8 a, U16x8 b) { return _mm_movemask_epi8(_mm_cmpeq_epi8(a.v, b.v)) != 0xffff; }
 
 }  // namespace posenc::simd

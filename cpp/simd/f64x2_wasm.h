@@ -8,6 +8,9 @@ namespace posenc::simd {
 struct F64x2 {
   v128_t v;
 };
+struct U16x8 {
+  v128_t v;
+};
 struct Mask64x2 {
   v128_t v;
 };
@@ -57,5 +60,16 @@ POSENC_INLINE F32x4 demote(F64x2 a, F64x2 b) { return low_low(demote(a), demote(
 POSENC_INLINE F64x2 low_bits_to_exponent(F64x2 a) { return {wasm_i64x2_shl(a.v, 52)}; }
 POSENC_INLINE F64x2 promote_low(F32x4 a) { return {wasm_f64x2_promote_low_f32x4(a.v)}; }
 POSENC_INLINE F64x2 promote_high(F32x4 a) { return promote_low(high_high(a, a)); }
+
+/// The upper halves of the 32-bit words of the doubles' bits: that of b's first word, of a's first, and so on.
+POSENC_INLINE U16x8 high_halves(F64x2 a, F64x2 b) {
+  return {wasm_i16x8_shuffle(wasm_u32x4_shr(b.v, 16), a.v, 0, 9, 2, 11, 4, 13, 6, 15)};
+}
+POSENC_INLINE U16x8 load(const std::uint16_t* p) { return {wasm_v128_load(p)}; }
+POSENC_INLINE U16x8 operator+(U16x8 a, U16x8 b) { return {wasm_i16x8_add(a.v, b.v)}; }
+/// The products' lower halves.
+POSENC_INLINE U16x8 operator*(U16x8 a, U16x8 b) { return {wasm_i16x8_mul(a.v, b.v)}; }
+POSENC_INLINE U16x8 min(U16x8 a, U16x8 b) { return {wasm_u16x8_min(a.v, b.v)}; }
+POSENC_INLINE bool any_differ(U16x8 a, U16x8 b) { return wasm_v128_any_true(wasm_v128_xor(a.v, b.v)); }
 
 }  // namespace posenc::simd

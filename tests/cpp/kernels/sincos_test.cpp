@@ -32,6 +32,8 @@ TEST_CASE("a row has the same bits in a table and alone") {
   const std::vector<std::vector<double>> lists = {
       rise(0, 1, 300),      rise(5, 1, 9),      rise(-40, 1, 77),         rise(1e9, 1, 33),   rise(7, -1, 31),
       rise(0.5, 0.25, 65),  rise(-3, 0, 5),     rise(4503599627370496.0, 1, 20), rise(100, 1000, 50), rise(0, 0.1, 40),
+      rise(592, 1, 50),     rise(4096, 1, 300), rise(65376, 1, 200),      rise(-96, -2, 40),  rise(20, 0.25, 40),
+      rise(24, 1, 20),      rise(48, -1, 60),   rise(1.6, 0.1, 40),
       rise(1e-9, 0x1p-40, 40), {0, 1, 2, 7, 8, 9, 9, 9, 3, 0, 1, 2, 3, 0, 1, 2, 3}};
   for (const auto& positions : lists) {
     const std::vector<float> table = table_of(*f, positions, scale);

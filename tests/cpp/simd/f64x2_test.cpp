@@ -47,6 +47,33 @@ TEST_CASE("f64x2 against the plain formulas") {
   }
 }
 
+TEST_CASE("eight halves of the words of two pairs of doubles") {
+  const auto of = [](std::uint64_t u) {
+    double x;
+    std::memcpy(&x, &u, sizeof x);
+    return x;
+  };
+  const F64x2 a = make(of(0x0123456789abcdef), of(0x1111222233334444));
+  const F64x2 b = make(of(0xfedcba9876543210), of(0x0000ffff0000eeee));
+  const std::uint16_t words[] = {0x7654, 0x89ab, 0xfedc, 0x0123, 0x0000, 0x3333, 0x0000, 0x1111};
+  const std::uint16_t ones[] = {1, 1, 1, 1, 1, 1, 1, 1};
+  CHECK_FALSE(any_differ(high_halves(a, b), load(words)));
+  for (int lane = 0; lane < 8; ++lane) {
+    std::uint16_t other[8], factors[8], sums[8], least[8];
+    for (int n = 0; n < 8; ++n) {
+      other[n] = static_cast<std::uint16_t>(words[n] ^ (n == lane ? 0x8000 : 0));
+      factors[n] = static_cast<std::uint16_t>(0xfffe - 3 * n + lane);
+      sums[n] = static_cast<std::uint16_t>(words[n] * std::uint32_t{factors[n]} + other[n]);
+      least[n] = words[n] < other[n] ? words[n] : other[n];
+    }
+    CHECK(any_differ(load(words), load(other)));
+    CHECK_FALSE(any_differ(load(words) * load(factors) + load(other), load(sums)));
+    CHECK_FALSE(any_differ(min(load(words), load(other)), load(least)));
+    CHECK_FALSE(any_differ(min(load(other), load(words)), load(least)));
+    CHECK_FALSE(any_differ(load(words) * load(ones), load(words)));
+  }
+}
+
 TEST_CASE("f64x2 moves and conversions") {
   const F64x2 a = make(1, 2), b = make(3, 4);
   CHECK((lane<0>(zip_low(a, b)) == 1 && lane<1>(zip_low(a, b)) == 3));
