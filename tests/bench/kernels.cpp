@@ -94,7 +94,8 @@ POSENC_EXPORT("bare_table") void bare_table(const double* turns, double* anchor,
     const double* near = turns + 2 * b * pairs;
     float *const after = out + (7 + b) * 2 * pairs, *const before = out + (b < 8 ? 7 - b : 15) * 2 * pairs;
     for (std::size_t i = 0; i < pairs; i += 2) {
-      const F64x2 ac = load(anchor + i), as = load(anchor + pairs + i), bc = load(near + i), bs = load(near + pairs + i);
+      const F64x2 ac = load(anchor + i), as = load(anchor + pairs + i);
+      const F64x2 bc = load(near + i), bs = load(near + pairs + i);
       const F64x2 cc = ac * bc, ss = as * bs, sc = as * bc, cs = ac * bs;
       // First, for the eighth row after has no partner and goes over what was written in its stead.
       store(before + 2 * i, zip_low(demote(sc - cs), demote(cc + ss)));
