@@ -43,6 +43,8 @@ const mostTableColumns = 16;
 const readingDelay = 350;
 // Of A4 and Letter, without their margins.
 const paperWidth = 700;
+// Pixels of a printed canvas a CSS pixel. Chromium rounds the share of one down to 1/64: this is a hair less than 64/21.
+const paperRatio = 3.046;
 // Frames do not come where nobody looks (a hidden tab, a frame out of sight): who waits for a drawing gets it then.
 const longestWait = 400;
 // What a first drawing takes of a turn of the page before it lets others come.
@@ -379,7 +381,8 @@ export class FigureElement extends Base {
     }
     if (this.isConnected && !this.#watching) {
       this.#watching = true;
-      const redraw = (): void => this.#schedule();
+      // Once the page has been laid out for paper, its width is known; no frame comes before it is printed.
+      const redraw = (): void => (this.#printing ? this.#update() : this.#schedule());
       this.#sizeObserver.observe(this.#parts.drawing);
       addEventListener("hashchange", redraw);
       this.#release.push(watchTheme(redraw), watchPixelRatio(redraw), () => {
@@ -969,7 +972,7 @@ export class FigureElement extends Base {
     // page's own, and keeps its proportions where it is not quite as wide.
     const width = this.#printing ? Math.min(given, paperWidth) : given;
     const height = this.#figure.height(state, width);
-    const ratio = ((this.#printing ? Math.max(3, devicePixelRatio) : devicePixelRatio) * given) / width;
+    const ratio = this.#printing ? (paperRatio * given) / width : devicePixelRatio;
     const style = this.#printing ? "auto" : `${height}px`;
     if (this.#parts.canvas.style.height !== style) this.#parts.canvas.style.height = style;
     this.#backEnd = new CanvasBackEnd(this.#parts.canvas, this.#theme, width, height, ratio);
