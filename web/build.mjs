@@ -227,8 +227,14 @@ async function types(entries) {
   // Its own types are those of the glue, which nobody else should hold.
   writeFileSync(
     join(kDist, "fallback.d.ts"),
-    "/** The core as plain JavaScript; `ready()` loads it where WebAssembly is refused. */\n" +
-      "declare const createCore: (options?: object) => object;\nexport default createCore;\n",
+    `/**
+ * The core as plain JavaScript, which \`ready()\` loads where WebAssembly is refused: a file to be served, with no
+ * function of the API on it. Import those from "posenc"; \`init({backend: "js"})\` has them run on this build, and
+ * \`init({fallbackUrl})\` says where it lies.
+ */
+declare const plainJavaScriptCore: { readonly importTheFunctionsFrom: "posenc" };
+export default plainJavaScriptCore;
+`,
   );
 }
 

@@ -256,7 +256,8 @@ describe("the playground", () => {
     await page.goto(address);
     await page.locator("#told", { hasText: "llama: rope" }).waitFor();
     await page.locator("#config").fill("{ not json");
-    await page.locator("#told", { hasText: "no JSON" }).waitFor();
+    const broken = "This is no JSON: line 1, column 3: a key in double quotes was expected, got not.";
+    await page.locator("#told", { hasText: broken }).waitFor();
     expect(await page.locator("#figures > *").count()).toBe(0);
     await page.locator("#config").fill('{"model_type": "no such model"}');
     await page.locator("#told", { hasText: "no such model" }).waitFor();

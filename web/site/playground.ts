@@ -3,6 +3,7 @@
 import type { FigureFault } from "../figures/element-types.js";
 import type { FigureElement } from "../figures/element.js";
 import { allFields, attributeName, completeValues, type Field, type Figure } from "../figures/figure.js";
+import { jsonFault } from "../figures/json-fault.js";
 import { copyText } from "../figures/take-away.js";
 import type * as Config from "../src/config.js";
 import type * as Files from "../src/files.js";
@@ -196,8 +197,8 @@ function ofConfig(text: string): Shown {
   let config: unknown;
   try {
     config = JSON.parse(text);
-  } catch (error) {
-    throw new TypeError(`This is no JSON: ${error instanceof Error ? error.message : String(error)}`);
+  } catch {
+    throw new TypeError(`This is no JSON: ${jsonFault(text) ?? "it is too deep"}.`);
   }
   const model = posenc.fromConfig(config as object);
   const { embed, rotate, bias, relate } = model;

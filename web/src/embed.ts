@@ -26,7 +26,8 @@ export interface EncodeOptions {
 }
 
 /**
- * The table of an embed scheme: p(i) for each position, [T, dim], float32 unless `dtype` says otherwise.
+ * The table of an embed scheme: p(i) for each position, [T, dim], float32 unless `dtype` says otherwise. Position
+ * -0 is position 0, whose sines are +0, where IEEE's sine of -0 is -0.
  * Errors: `wrong-slot`, `out-of-range` positions, `too-large`.
  */
 export function encode(

@@ -331,17 +331,19 @@ function parseHeader(subject: string, bytes: Uint8Array): Record<string, unknown
   }
   let header: unknown;
   let text = "";
+  let decoded = false;
   const kept: string[] = [];
   try {
     text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+    decoded = true;
     // Called for all that is kept, the whole last and by the name "".
     header = JSON.parse(text, function (this: unknown, name: string, value: unknown) {
       if (!Array.isArray(this)) kept.push(name);
       return value;
     });
-  } catch (error) {
-    const fault = `${error instanceof Error ? error.message : String(error)}`.slice(0, 120);
-    refuseFile(subject, "the header from byte 8", "a JSON object in UTF-8", verbatim(`a fault: ${fault}`));
+  } catch {
+    const fault = decoded ? "a text that is no JSON" : "bytes that are no UTF-8";
+    refuseFile(subject, "the header from byte 8", "a JSON object in UTF-8", verbatim(fault));
   }
   if (!isRecord(header)) refuseFile(subject, "the header from byte 8", "a JSON object", header);
   // The format's own rules beyond JSON's: nothing before the object, and no name twice, which JSON.parse keeps once.

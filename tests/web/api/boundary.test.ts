@@ -582,6 +582,12 @@ describe("numbers and words", () => {
     );
   });
 
+  it("position -0 is position 0, in both widths", () => {
+    for (const dtype of ["float32", "float64"] as const) {
+      expect([...encode(sinusoidal({ dim: 4 }), [-0], { dtype }).data]).toEqual([0, 1, 0, 1]);
+    }
+  });
+
   it("the timing spacing is tensor2tensor's: inverse timescales times minTimescale", () => {
     const [min, max, pairs] = [2, 5000, 6];
     const { inverse } = frequencies(

@@ -251,8 +251,8 @@ describe("a malformed file", () => {
       /length in bytes 0 to 7 must be at most 1, got 9/,
     ],
     ["says a header past 2^53", new Uint8Array(16).fill(255, 0, 8), /at most 8, got 18446744073709551615/],
-    ["is not JSON", safetensors("{"), /header from byte 8 must be a JSON object/],
-    ["is no UTF-8", new Uint8Array([2, 0, 0, 0, 0, 0, 0, 0, 0xff, 0x7d]), /header from byte 8/],
+    ["is not JSON", safetensors("{"), /header from byte 8 must be a JSON object in UTF-8, got a text that is no JSON$/],
+    ["is no UTF-8", new Uint8Array([2, 0, 0, 0, 0, 0, 0, 0, 0xff, 0x7d]), /header from byte 8 .* that are no UTF-8$/],
     ["begins with a blank", safetensors(" {}"), /header's first byte, 8, must be the object's \{, got a blank/],
     ["begins with a line's end", safetensors("\n{}"), /header's first byte, 8, must be the object's \{/],
     [

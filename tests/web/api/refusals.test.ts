@@ -769,6 +769,54 @@ describe("every function, every argument, every bad value", () => {
     }
   }
 
+  it("an option that is undefined is as left out, and an unknown one is a typo even then", () => {
+    const outcome = (entry: Entry, name: string): string => {
+      try {
+        return String(seen(run(name, entry)));
+      } catch (error) {
+        return (error as posenc.PosencError).message;
+      }
+    };
+    let asked = 0;
+    for (const [name, entry] of Object.entries(kEntries)) {
+      if (entry.options === undefined) continue;
+      const unknown = { ...entry.options, noSuchOption: [undefined, "number"] } as Entry["options"];
+      const error = refused(() => run(name, { ...entry, options: unknown! }));
+      expect([error.code, error.argument], name).toEqual(["unknown-option", "noSuchOption"]);
+      const known = error.allowed.replace("one of ", "").split(", ");
+      for (const option of new Set([...known, ...Object.keys(entry.options)])) {
+        const { [option]: _, ...others } = entry.options;
+        const left = outcome({ ...entry, options: others }, name);
+        const told = outcome({ ...entry, options: { ...others, [option]: [undefined, "number"] } }, name);
+        expect(told, `${name}: ${option}`).toBe(left);
+        asked++;
+      }
+    }
+    expect(asked).toBeGreaterThan(150);
+  });
+
+  it("params of schemes that are undefined are as left out, in their scaling too", () => {
+    for (const { slot, name, params } of schemes) {
+      const make = (posenc as unknown as Record<string, AnyFunction>)[name]!;
+      const needed = params.filter(({ required, shown }) => required && shown);
+      const given = Object.fromEntries(needed.map((param) => [param.name, param.shown!.value]));
+      const outcome = (options: object): string => {
+        try {
+          return JSON.stringify(make(options));
+        } catch (error) {
+          return (error as posenc.PosencError).message;
+        }
+      };
+      for (const { name: param } of params) {
+        const [outer, inner] = param.split(".") as [string, string?];
+        const { [outer]: _, ...others } = given as Record<string, unknown>;
+        const told = { ...others, [outer]: inner === undefined ? undefined : { [inner]: undefined } };
+        expect(outcome(told), `${slot} ${name}: ${param}`).toBe(outcome(others));
+      }
+      expect(refused(() => make({ ...given, noSuchParam: undefined })).code).toBe("unknown-option");
+    }
+  });
+
   // A number refused for being too large is told how large it may be, even where the small one it stands beside is what
   // the words are about; and for one option they are always the same.
   it("name both ends of a number's range, whichever was passed", () => {

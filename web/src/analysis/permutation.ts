@@ -83,7 +83,7 @@ export function permutationGap(
   options?: PermutationGapOptions,
 ): number {
   const subject = "permutationGap";
-  const { sum, embed, ...rest } = readOptions(subject, options, kKnown) as PermutationGapOptions;
+  const { sum, embed, relate, sinks, ...rest } = readOptions(subject, options, kKnown) as PermutationGapOptions;
   const sorted = readChoice(subject, "sum", sum, ["index", "sorted"], "index") === "sorted";
   if (embed !== undefined) readScheme(subject, "embed", embed, ["embed"]);
   const read = readNumbers(subject, "x", x);
@@ -105,10 +105,10 @@ export function permutationGap(
     if (index >= tokens) refuse("out-of-range", subject, "permutation", allowed, index);
     return index;
   });
-  if (sorted && rest.relate !== undefined) {
+  if (sorted && relate !== undefined) {
     refuse("unsupported", subject, "relate", 'left out with sum: "sorted"', verbatim("a relate scheme"));
   }
-  if (sorted && rest.sinks !== undefined) {
+  if (sorted && sinks !== undefined) {
     refuse("unsupported", subject, "sinks", 'left out with sum: "sorted"', verbatim("sinks"));
   }
 
@@ -126,7 +126,8 @@ export function permutationGap(
     return served(subject, names, () => {
       const tokensIn = embed === undefined ? bare : embedded(bare, embed);
       const rows = [tokensIn, tokensIn, tokensIn] as const;
-      return sorted ? sortedAttention(...rows, rest).data : Float64Array.from(attention(...rows, rest).out.data);
+      if (sorted) return sortedAttention(...rows, rest).data;
+      return Float64Array.from(attention(...rows, { ...rest, relate, sinks }).out.data);
     });
   }) as [Float64Array, Float64Array];
   const frame = analysisFrame(subject);
