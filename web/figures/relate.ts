@@ -7,6 +7,7 @@ import {
   relativeIndex,
   tensor,
   type AttentionResult,
+  type BiasScheme,
   type RelateScheme,
 } from "../src/core.js";
 import type { ColourScale } from "./colour.js";
@@ -28,8 +29,9 @@ import {
   descriptorOf,
   headFields,
   headOf,
-  schemeChooser,
   schemeFields,
+  schemeFrom,
+  schemesOf,
   type ChosenScheme,
 } from "./scheme-fields.js";
 import { causalOnly } from "./sized-schemes.js";
@@ -43,8 +45,11 @@ interface TableRow {
   to: number;
 }
 
+type Scheme = RelateScheme | BiasScheme;
+type Descriptor = ReturnType<typeof descriptorOf>;
+
 interface Model {
-  chosen: ChosenScheme<RelateScheme>;
+  chosen: ChosenScheme<Scheme>;
   title: string;
   tokens: number;
   heads: number;
@@ -66,10 +71,12 @@ interface Model {
 
 type Drawn = State<Model>;
 
+const mostTokens = 128;
+
 export const relate = defineFigure<Model>({
   name: "relate",
   attributes: {
-    scheme: 'The relate scheme, "shaw" by default.',
+    scheme: 'The relate scheme, "shaw" by default, or a bias scheme of rows that offsets share: "t5".',
     tokens: "How many tokens, 1 to 128; 10 by default.",
     clip: "The distance from which on all keys of a side share one row.",
     dim: "The width of queries and keys.",
@@ -87,15 +94,19 @@ export const relate = defineFigure<Model>({
   },
 
   fields: (values) => {
-    const descriptor = descriptorOf("relate", String(values.scheme ?? "shaw"));
+    const descriptor = described(String(values.scheme ?? "shaw"));
+    // With few tokens the usual buckets would share next to nothing.
+    const few: Readonly<Record<string, number>> = descriptor.slot === "bias" ? { buckets: 8, maxDistance: 20 } : {};
     return [
-      schemeChooser("relate", "shaw"),
-      range("tokens", "tokens", 10, 2, 32, { integer: true, least: 1, most: 128 }),
+      choice("scheme", "scheme", "shaw", schemes().map(({ name, title }) => ({ value: name, label: title })), {
+        place: "row",
+      }),
+      range("tokens", "tokens", 10, 2, 32, { integer: true, least: 1, most: mostTokens }),
       ...headFields(descriptor, values),
       ...schemeFields(descriptor, {
         values,
-        start: { dim: 16, clip: 3 },
-        change: { dim: { label: "dimensions", max: 64 }, clip: { max: 16 } },
+        start: { dim: 16, clip: 3, ...few },
+        change: { dim: { label: "dimensions", max: 64 }, clip: { max: 16 }, maxDistance: { min: 17, max: 128 } },
       }),
       range("tokenSeed", "seed of the tokens", 0, 0, 99, { integer: true, least: 0, most: 2 ** 52 - 1, place: "more" }),
       flag("causal", "causal", false, { place: causalOnly(descriptor) ? "none" : "row" }),
@@ -105,7 +116,8 @@ export const relate = defineFigure<Model>({
   },
 
   compute: (values, data) => {
-    const chosen = chosenScheme("relate", values, data);
+    const slot = data ? "relate" : described(String(values.scheme)).slot;
+    const chosen = chosenScheme(slot === "bias" ? slot : "relate", values, data);
     const { scheme, title } = chosen;
     const tokens = Number(values.tokens);
     const { heads, width, valueWidth } = sizesOf(scheme);
@@ -116,7 +128,7 @@ export const relate = defineFigure<Model>({
     // With values of zero the output is what the scheme mixes into it.
     const none = tensor(new Float32Array(heads * tokens * valueWidth), [heads, tokens, valueWidth]);
     const attend = (causal: boolean): AttentionResult<"float32", false, true> =>
-      attention(q, k, none, { relate: scheme, causal, trace: true });
+      attention(q, k, none, { [scheme.slot]: scheme, causal, trace: true });
     let causal = values.causal === true;
     let attended: ReturnType<typeof attend>;
     try {
@@ -129,7 +141,7 @@ export const relate = defineFigure<Model>({
     }
     const { trace, out } = attended;
     const pairs = tokens * tokens;
-    const terms = (trace.relate.data as Float32Array).slice(head * pairs, (head + 1) * pairs);
+    const terms = (trace[scheme.slot].data as Float32Array).slice(head * pairs, (head + 1) * pairs);
     const masked = trace.masked.data as Uint8Array;
     for (let at = 0; at < pairs; at++) if (masked[head * pairs + at]) terms[at] = Number.NaN;
     const extent = magnitude(terms) || 1;
@@ -189,7 +201,7 @@ export const relate = defineFigure<Model>({
       return (
         "What the scheme adds to the score of each pair, for random queries and keys. The bars are the row of the " +
         "query, the curve the column of the key." +
-        (causalOnly(descriptorOf("relate", model.chosen.name)) ? ` ${counts}` : "")
+        (causalOnly(described(model.chosen.name)) ? ` ${counts}` : "")
       );
     }
     const shared = model.rows
@@ -257,11 +269,32 @@ export const relate = defineFigure<Model>({
   code: (state) => codeOf(state),
 });
 
+let offered: readonly Descriptor[] | undefined;
+
+// Those of the slot, and schemes of numbers on one axis that offsets share as rows of a table.
+function schemes(): readonly Descriptor[] {
+  return (offered ??= [...schemesOf("relate"), ...schemesOf("bias").filter(hasRows)]);
+}
+
+function described(name: string): Descriptor {
+  return schemes().find((scheme) => scheme.name === name) ?? descriptorOf("relate", name);
+}
+
+function hasRows({ slot, name, params }: Descriptor): boolean {
+  try {
+    const values = Object.fromEntries(params.flatMap(({ name: key, shown }) => (shown ? [[key, shown.value]] : [])));
+    relativeIndex(schemeFrom(slot, name, values) as Scheme, { queries: [0], keys: mostTokens });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 function showsRows({ model, view }: Drawn): boolean {
   return model.index !== undefined && view !== "terms";
 }
 
-function sizesOf(scheme: RelateScheme): { heads: number; width: number; valueWidth: number } {
+function sizesOf(scheme: Scheme): { heads: number; width: number; valueWidth: number } {
   const read = (name: string): number | undefined => {
     const value = (readAll(scheme) as unknown as Record<string, unknown>)[name];
     return typeof value === "number" ? value : undefined;
@@ -271,7 +304,7 @@ function sizesOf(scheme: RelateScheme): { heads: number; width: number; valueWid
 }
 
 // Which row of the table each pair falls on, and which offsets each row stands for.
-function rowsOf(scheme: RelateScheme, tokens: number, terms: Float32Array): Pick<Model, "index" | "rows" | "ranks"> {
+function rowsOf(scheme: Scheme, tokens: number, terms: Float32Array): Pick<Model, "index" | "rows" | "ranks"> {
   let index: Int32Array;
   try {
     index = relativeIndex(scheme, { queries: tokens, keys: tokens }).data as Int32Array;
@@ -525,6 +558,7 @@ function drawBars(surface: Surface, box: Box, values: readonly number[], style: 
 function codeOf(state: Drawn): Code {
   const { model, values } = state;
   const { name: scheme, code: made } = model.chosen;
+  const { slot } = model.chosen.scheme;
   if (showsRows(state)) {
     return {
       javascript:
@@ -541,8 +575,8 @@ function codeOf(state: Drawn): Code {
       `import { attention, randomNormal, ${scheme}, tensor } from "posenc";\n\n` +
       `const q = randomNormal(${shape}, { seed: ${seed} });\n` +
       `const k = randomNormal(${shape}, { seed: ${seed + 1} });\n` +
-      `const { trace } = attention(q, k, k, { relate: ${made}, ${causal}trace: true });\n` +
-      `const [added, masked] = [trace.relate, trace.masked].map((of) => of.slice(${model.head}, ${model.head + 1}).data);\n` +
+      `const { trace } = attention(q, k, k, { ${slot}: ${made}, ${causal}trace: true });\n` +
+      `const [added, masked] = [trace.${slot}, trace.masked].map((of) => of.slice(${model.head}, ${model.head + 1}).data);\n` +
       "// Nothing is added to a masked score.\n" +
       `const terms = tensor(added.map((term, n) => (masked[n] ? 0 : term)), [${model.tokens}, ${model.tokens}]);\n`,
   };

@@ -1,4 +1,4 @@
-// <posenc-relate> against Shaw's equations 3 to 5 in double.
+// <posenc-relate> against Shaw's equations 3 to 5 and T5's buckets in double.
 import { beforeAll, describe, expect, it } from "vitest";
 import { randomNormal, ready, shaw } from "../../../web/src/index.js";
 import { relate } from "../../../web/figures/relate.js";
@@ -19,8 +19,32 @@ describe("rows of the table", () => {
     expect([...data]).toEqual(Array.from({ length: 81 }, (_, at) => clipped((at % 9) - Math.floor(at / 9), clip)));
   });
 
+  it("are T5's buckets: near offsets apart, far ones by the logarithm, both sides or the past alone", () => {
+    const bucket = (offset: number, buckets: number, most: number, both: boolean): number => {
+      const side = both ? buckets / 2 : buckets;
+      const first = both && offset > 0 ? side : 0;
+      const far = both ? Math.abs(offset) : Math.max(0, -offset);
+      const exact = side / 2;
+      if (far < exact) return first + far;
+      const log = Math.floor((Math.log(far / exact) / Math.log(most / exact)) * (side - exact));
+      return first + Math.min(side - 1, exact + log);
+    };
+    for (const [buckets, most, both] of [[8, 20, true], [12, 17, true], [16, 40, false]] as const) {
+      const attributes = { scheme: "t5", tokens: 24, buckets, "max-distance": most, bidirectional: both };
+      const { data } = relate.array!(figureState("relate", attributes));
+      const wanted = Array.from({ length: 576 }, (_, at) => (at % 24) - Math.floor(at / 24));
+      expect([...data]).toEqual(wanted.map((offset) => bucket(offset, buckets, most, both)));
+    }
+    const state = figureState("relate", { scheme: "t5" });
+    expect(relate.caption(state)).toContain("4 of the 7 rows stand for several offsets.");
+    const chooser = relate.fields(state.values).find(({ name }) => name === "scheme")!;
+    const offered = ["shaw", "transformerXL", "deberta", "cope", "t5"];
+    expect(chooser.kind === "choice" && chooser.choices.map(({ value }) => value)).toEqual(offered);
+    expect(() => figureState("relate", { scheme: "alibi" })).toThrow("scheme must be one of shaw, transformerXL, deberta, cope, t5");
+  });
+
   it("keeps every word inside the drawing, at any width", () => {
-    for (const scheme of ["shaw", "deberta", "cope"]) {
+    for (const scheme of ["shaw", "deberta", "cope", "t5"]) {
       const state = figureState("relate", { scheme });
       for (const width of [300, 499, 560, 640, 700, 764]) {
         const back = record(relate, state, width);
@@ -154,6 +178,8 @@ describe("all views", () => {
     expect([...runCode(relate.code!(terms).javascript, "terms").data]).toEqual([...relate.array!(terms).data]);
     const masked = figureState("relate", { view: "terms", tokens: 5, clip: 1, causal: true, "token-seed": 4 });
     expect([...runCode(relate.code!(masked).javascript, "terms").data]).toEqual([...relate.array!(masked).data]);
+    const buckets = figureState("relate", { scheme: "t5", view: "terms", tokens: 9, head: 3 });
+    expect([...runCode(relate.code!(buckets).javascript, "terms").data]).toEqual([...relate.array!(buckets).data]);
     const counted = figureState("relate", { scheme: "cope", view: "terms", tokens: 6, "max-position": 3 });
     expect([...runCode(relate.code!(counted).javascript, "terms").data]).toEqual([...relate.array!(counted).data]);
     expect(relate.caption(counted)).toContain("later ones are masked");
