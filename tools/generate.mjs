@@ -272,7 +272,7 @@ function options(scheme, type) {
 }
 
 function lawText({ law, when, length }) {
-  const name = law.replaceAll("_", " ");
+  const name = law.replace(/^non_/, "non-").replaceAll("_", " ");
   return [
     name,
     when ? `where ${when.text ?? `${when.param} is ${when.value}`}` : "",

@@ -42,13 +42,13 @@ async function told(target) {
     const code = await bundle(file, { format: "esm", target });
     return import(`data:text/javascript,${encodeURIComponent(code)}`);
   };
-  const [{ liveText, liveRows }, { numbersOf }, { questions }] = await Promise.all(
+  const [{ liveText, liveRows, lawWords }, { numbersOf }, { questions }] = await Promise.all(
     ["live.ts", "numbers.ts", "questions.ts"].map(module),
   );
   const built = (file) => import(pathToFileURL(join(kRoot, "dist", file)).href);
   const [api, { figures }] = await Promise.all(["index.js", "render.js"].map(built));
   await api.ready();
-  return { api, figures, liveText, liveRows, numbersOf, questions };
+  return { api, figures, liveText, liveRows, lawWords, numbersOf, questions };
 }
 
 // ---------------------------------------------------------------- what HTML leaves to the build
@@ -75,10 +75,12 @@ function framed(html, file, frame) {
 async function withFormulas(html, classes) {
   const temml = (await import("temml")).default;
   const plain = (text) => text.replaceAll("&lt;", "<").replaceAll("&gt;", ">").replaceAll("&amp;", "&");
-  return html.replace(/<(span|div) class="tex( display)?"([^>]*)>([\s\S]*?)<\/\1>/g, (_, tag, display, rest, tex) => {
+  const formula = (_, tag, display, rest, tex) => {
     const options = { displayMode: Boolean(display), annotate: false, throwOnError: true, xml: false };
     const math = temml
       .renderToString(plain(tex.trim()), options)
+      // Nobody's dictionary of operators knows these dots, which then stand apart.
+      .replaceAll("<mo>…</mo>", '<mo lspace="0em" rspace="0em">…</mo>')
       // display="block" says the same.
       .replace(/ style="display:\s*block math;?"/g, "")
       .replace(/<(\w+)([^>]*?) style="([^"]*)"([^>]*)>/g, (__, element, before, style, after) => {
@@ -88,7 +90,12 @@ async function withFormulas(html, classes) {
         return `<${element}${others} class="${own ? `${own} ` : ""}${classes.get(style)}">`;
       });
     return `<${tag} class="formula${display ?? ""}"${rest}>${math}</${tag}>`;
-  });
+  };
+  // Browsers would break a line between a formula and the signs that lean on it.
+  const leaning = /([(\u201c]*)(<span class="formula"[^>]*><math>[\s\S]*?<\/math><\/span>)((?:-th)?[.,;:?!)\u201d]*)/g;
+  return html
+    .replace(/<(span|div) class="tex( display)?"([^>]*)>([\s\S]*?)<\/\1>/g, formula)
+    .replace(leaning, (all, before, math, after) => (before + after ? `<span class="whole">${all}</span>` : all));
 }
 
 // The numbers of the text, so that it reads where no script runs.
@@ -108,8 +115,7 @@ function withNumbers(html, { api, liveText, liveRows, numbersOf }) {
 }
 
 // A claim says what stands behind it: a law of a scheme's, which the tests prove, or who has said or seen it.
-function withClaims(html, { api }) {
-  const whole = (law) => law.replaceAll("_", " ");
+function withClaims(html, { api, lawWords }) {
   return html.replace(/<claim ([^>]*)><\/claim>/g, (_, attributes) => {
     const pairs = [...attributes.matchAll(/(\w+)="([^"]*)"/g)].map(([, name, value]) => [name, value]);
     const { law, by, kind } = Object.fromEntries(pairs);
@@ -120,7 +126,7 @@ function withClaims(html, { api }) {
       if (!found) throw new Error(`No scheme ${scheme} claims ${name}: the page may not say so.`);
       const when = found.when ? `, when ${found.when.text}` : "";
       const title = escaped(`${found.sentence}${when}`).replaceAll('"', "&quot;");
-      return `<small class="claim" data-law="${law}" title="${title}">proved: ${whole(name)}</small>`;
+      return `<small class="claim" data-law="${law}" title="${title}">proved: ${lawWords(name)}</small>`;
     }
     if (by !== undefined) {
       const reference = new RegExp(`id="ref-${by}"[^>]*data-short="([^"]+)"`).exec(html)?.[1];

@@ -156,6 +156,9 @@ export function watchPage() {
       }
     });
     const host = element.getBoundingClientRect();
+    // A long reading breaks its own line: what can be taken away stays beside it where there is room for both.
+    const [reading, actions] = ["readout", "actions"].map((name) => part(element, name).getBoundingClientRect());
+    if (host.width >= 640 && actions.top >= reading.bottom) faults.push("what can be taken away has a line of its own");
     const boxes = domBoxes(element);
     boxes.forEach(({ owner, words, box }, i) => {
       const said = `${words.slice(0, 40)} at ${shown(box)}`;

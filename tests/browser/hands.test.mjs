@@ -492,10 +492,12 @@ it("posenc-bias: b(i, j) a head and its profile, for every scheme of one axis", 
 
 it("posenc-relate: the clipped or bucketed rows under the hand, and what they add to a row of scores", async () => {
   await show("relate", { tokens: 8 });
-  for (const name of ["shaw", "deberta"]) {
+  for (const name of ["shaw", "deberta", "t5"]) {
     const values = await choose("scheme", name);
     if (name === "shaw") expect((await press("ArrowLeft", "clip")).clip).toBe(2);
-    const scheme = schemeOf("relate", name, await look());
+    if (name === "t5") expect((await press("ArrowRight", "buckets")).buckets).toBe(10);
+    const slot = name === "t5" ? "bias" : "relate";
+    const scheme = schemeOf(slot, name, await look());
     const index = posenc.relativeIndex(scheme, { queries: 8, keys: 8 });
     await tab("table rows");
     const { query, key } = await press("Control+Home ArrowDown ArrowDown End ArrowLeft");
@@ -504,11 +506,11 @@ it("posenc-relate: the clipped or bucketed rows under the hand, and what they ad
     const row = new RegExp(`^table row ${index.at(2, 6)}\\b`);
     expect(readout.find((words) => words.startsWith("table row "))).toMatch(row);
     await tab("score terms");
-    const width = Number(scheme.dim);
+    const width = Number(scheme.dim ?? 16);
     const heads = Number(scheme.heads ?? 1);
     const [q, k] = [0, 1].map((seed) => posenc.randomNormal([heads, 8, width], { seed }));
-    const { trace } = posenc.attention(q, k, k, { relate: scheme, trace: true });
-    const term = trace.relate.at(0, 2, 6);
+    const { trace } = posenc.attention(q, k, k, { [slot]: scheme, trace: true });
+    const term = trace[slot].at(0, 2, 6);
     await reads("key \u2212 query +4", `adds to the score ${signed(term)}`);
   }
   // Buckets as T5 has them, a row for each near offset, wider ones farther away: a cell's row, and all that is on it.
@@ -813,7 +815,7 @@ it("posenc-config: a config typed and one dropped: frequencies kept, ramped and 
     );
   }
   const { summary } = await look();
-  for (const note of read.notes) expect(summary).toContain(note);
+  for (const note of read.notes) expect(summary).toContain(note.replaceAll("'", "\u2019"));
   const bloom = { model_type: "bloom", hidden_size: 64, n_head: 8, n_layer: 2 };
   await drop("config.json", new TextEncoder().encode(JSON.stringify(bloom)));
   await press("Home");

@@ -232,6 +232,29 @@ describe("narrow and printed", () => {
     await drawAll(page);
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(320);
     expect(await overlapsOfPage(page)).toEqual([]);
+    // Tables scroll, their captions are read at once; and no line begins with the comma of a formula.
+    const lost = await page.evaluate(() =>
+      [...document.querySelectorAll("caption:not(.away)")]
+        .filter((caption) => caption.getBoundingClientRect().right > innerWidth)
+        .map((caption) => caption.textContent),
+    );
+    expect(lost).toEqual([]);
+    const orphans = () =>
+      page.evaluate(() => {
+        const signs = document.createRange();
+        return [...document.querySelectorAll("span.formula")].flatMap((formula) => {
+          const next = formula.nextSibling;
+          if (!/^[.,;:?!)\u201d]/.test(next?.data ?? "")) return [];
+          signs.setStart(next, 0);
+          signs.setEnd(next, 1);
+          const below = signs.getBoundingClientRect().top > formula.getBoundingClientRect().bottom - 2;
+          return below ? [formula.parentElement.textContent] : [];
+        });
+      });
+    for (const width of [320, 500, 1100]) {
+      await page.setViewportSize({ width, height: 700 });
+      expect(await orphans(), `${width} pixels wide`).toEqual([]);
+    }
     for (const { name, fault } of await inspectFigures(page)) expect(fault, name).toBe("");
     // 210 mm less margins of 10 mm, at 96 pixels an inch.
     await page.setViewportSize({ width: 718, height: 1000 });

@@ -82,12 +82,14 @@ export const kStates = {
   relate: [
     { scheme: "deberta", tokens: 24, span: 16 },
     { scheme: "cope" },
+    { scheme: "t5", tokens: 32 },
     { scheme: "transformerXL", heads: 12, head: 12 },
     { view: "terms", tokens: 128 },
     { tokens: 1, clip: 0 },
   ],
   attention: [
     { scheme: "rope", compare: "alibi", window: 3, padding: 2 },
+    { scheme: "rope", compare: "alibi", window: 4, padding: 2 },
     { scheme: "cope", heads: 1 },
     { scheme: "sinusoidal", context: "Le chat dort" },
     { scheme: "t5", causal: false, sentence: "It was the best of times, it was the worst of times, it was the age" },
@@ -108,6 +110,7 @@ export const kStates = {
     { scheme: "mrope", view: "sequence" },
     { scheme: "mrope", view: "sequence", rows: 2, columns: 30, text: 1, metric: "dot" },
     { rows: 2, columns: 32, metric: "euclidean" },
+    { rows: 32, columns: 3, dimension: 63 },
     { scheme: "fourier", levels: 1, view: "dimensions", rows: 32, columns: 2 },
   ],
   precision: [

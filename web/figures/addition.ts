@@ -158,7 +158,7 @@ export const addition = defineFigure<Model>({
     const at = row * model.dim + column;
     const number = (part: Float32Array): string => book(part[at] as number, { decimals: 3 });
     return (
-      `Three heat maps of ${count(model.words.length, "token")} by ${count(model.dim, "dimension")}: the words' ` +
+      `Three heat maps of ${count(model.words.length, "token")} by ${count(model.dim, "dimension")}: the words\u2019 ` +
       `embeddings, the ${lowered(model.chosen.title)} encoding of their ` +
       "positions, and the sum. " +
       `For \u201c${isolated(model.words[row] ?? "")}\u201d at position ${row}, dimension ${column}: ` +

@@ -810,14 +810,24 @@ function remarkLines(text: string, width: number): string[] {
   return brokenLines({ textWidth: estimateWidth }, text, 0.9 * width);
 }
 
-// Room for the longest remark there may be, so that nothing moves with the cursor: the corners have all kinds of them.
-function panelHeight(model: Model, side: Side, width: number): number {
+// The same for all that stand side by side.
+function panelHeight(model: Model, sides: readonly Side[], width: number): number {
+  return Math.max(...sides.map((side) => panelRoom(model, side, width)));
+}
+
+// Room for the longest remark there may be, so that nothing moves with the cursor: the corners and, where padding and a
+// window mask those, the words beside the first and the last have all kinds of them.
+function panelRoom(model: Model, side: Side, width: number): number {
   const terms = termCount[side.descriptor?.slot ?? ""] ?? 1;
-  const [row, column] = [model.queries.length - 1, model.keys.length - 1];
-  const remarks = Array.from({ length: model.heads }, (_, h) => [
-    remark(model, side, h, row, 0),
-    remark(model, side, h, 0, column),
-  ]).flat();
+  const last = model.realKeys - 1;
+  const cells = [
+    [model.queries.length - 1, 0],
+    [0, model.keys.length - 1],
+    [0, Math.min(last, 1)],
+    [model.realQueries - 1, Math.max(0, Math.min(last, model.realQueries - 1) - 1)],
+  ] as const;
+  const heads = Array.from({ length: model.heads }, (_, h) => h);
+  const remarks = heads.flatMap((h) => cells.map(([row, column]) => remark(model, side, h, row, column)));
   const lines = remarks.map((text) => remarkLines(text, width).length);
   return 26 + rowHeight * (terms + 2) + 12 + 17 * Math.max(...lines);
 }
@@ -829,7 +839,8 @@ function layoutOf({ model, part }: Drawn, width: number): { blocks: Block[]; hei
   const blocks: Block[] = [];
   let y = 0;
   model.sides.forEach((side, k) => {
-    const block = blockOf(model, side, each, model.sides.length > 1, part);
+    // Side by side, they are alike.
+    const block = blockOf(model, beside ? model.sides : [side], each, part);
     if (beside) block.x = k * (each + gap);
     else block.y = y;
     y += block.height + 22;
@@ -839,7 +850,8 @@ function layoutOf({ model, part }: Drawn, width: number): { blocks: Block[]; hei
   return { blocks, height: Math.ceil(height) };
 }
 
-function blockOf(model: Model, side: Side, width: number, heading: boolean, part: Part | undefined): Block {
+function blockOf(model: Model, level: readonly Side[], width: number, part: Part | undefined): Block {
+  const heading = model.sides.length > 1;
   const top = heading ? headingHeight : 0;
   const gap = 40;
   // The panel stands beside the matrix while cells keep their numbers, or nearly.
@@ -853,7 +865,7 @@ function blockOf(model: Model, side: Side, width: number, heading: boolean, part
   if (beside) {
     const x = grid.width + gap;
     const room = width - x;
-    const panel = { x, y: top + Math.min(grid.top - 12, 24), width: room, height: panelHeight(model, side, room) };
+    const panel = { x, y: top + Math.min(grid.top - 12, 24), width: room, height: panelHeight(model, level, room) };
     const thumbs = { ...thumbsOf(model, room), x, y: panel.y + panel.height + 10 };
     const right = thumbs.y + thumbsHeight(thumbs);
     return {
@@ -871,7 +883,7 @@ function blockOf(model: Model, side: Side, width: number, heading: boolean, part
   const y = foot + legendRoom + 22;
   const rest = width - grid.width - gap;
   if (rest >= 120) {
-    const panel = { x: 0, y, width: Math.min(width, 520), height: panelHeight(model, side, Math.min(width, 520)) };
+    const panel = { x: 0, y, width: Math.min(width, 520), height: panelHeight(model, level, Math.min(width, 520)) };
     const thumbs = { ...thumbsOf(model, rest), x: grid.width + gap, y: top + grid.top - 20 };
     const height = Math.max(panel.y + panel.height, thumbs.y + thumbsHeight(thumbs));
     return { x: 0, y: 0, width, heading, matrix, legendY, panel, thumbs, height };
@@ -879,7 +891,7 @@ function blockOf(model: Model, side: Side, width: number, heading: boolean, part
   const wide = width >= 620;
   const room = wide ? 0.5 * width : width;
   // Some letters begin before their place.
-  const panel = { x: 1, y, width: room - 1, height: panelHeight(model, side, room - 1) };
+  const panel = { x: 1, y, width: room - 1, height: panelHeight(model, level, room - 1) };
   const thumbs = wide
     ? { ...thumbsOf(model, width - room - gap), x: room + gap, y: y - 6 }
     : { ...thumbsOf(model, width - 4), x: 2, y: y + panel.height + 6 };

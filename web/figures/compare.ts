@@ -21,6 +21,7 @@ import { descriptorOf, literal, schemesOf } from "./scheme-fields.js";
 import { stepwise } from "./steps.js";
 import { estimateWidth, type Surface } from "./surface.js";
 import { cutWord } from "./token-matrix.js";
+import { lawWords, typeset } from "./typeset.js";
 
 interface Row extends ComparedScheme {
   /** The call that makes it. */
@@ -157,7 +158,7 @@ export const compare = defineFigure<Model>({
       `${most.title} has the most, ${book(most.parameters)}. ` +
       (ending.length === 0
         ? "None ends at a length."
-        : `${ending.join(", ")} ${ending.length === 1 ? "ends" : "end"} at a length; the others take any.`) +
+        : `${listed(ending)} ${ending.length === 1 ? "ends" : "end"} at a length; the others take any.`) +
       gapSentence(model)
     );
   },
@@ -298,7 +299,7 @@ function refused(row: Row): string {
 function gapSentence({ rows }: Model): string {
   const gaps = rows.filter(({ refusal }) => refusal !== undefined).map(({ title }) => title);
   if (gaps.length === 0) return "";
-  const cannot = `${gaps.join(", ")} cannot be made at these sizes`;
+  const cannot = `${listed(gaps)} cannot be made at these sizes`;
   return ` ${cannot}: ${gaps.length === 1 ? "its row is" : "their rows are"} empty, and why is said below.`;
 }
 
@@ -306,8 +307,8 @@ function longest(length: number): string {
   return length === Infinity ? "no end" : book(length);
 }
 
-function lawWords(law: string): string {
-  return law.replace(/_/g, " ");
+function listed(words: readonly string[]): string {
+  return words.length < 2 ? words.join("") : `${words.slice(0, -1).join(", ")} and ${words.at(-1)}`;
 }
 
 // ---------------------------------------------------------------- the table
@@ -340,7 +341,7 @@ function layoutOf(model: Model, width: number): Layout {
   const narrow = width < 500;
   const lawWidth = narrow ? Math.min(15, (width - 186) / Math.max(1, model.laws.length)) : 20;
   const laws = width - lawWidth * model.laws.length - (narrow ? 2 : 6);
-  const wide = width >= 700;
+  const wide = width >= 640;
   const tallest = Math.max(0, ...model.laws.map((law) => estimateWidth(lawWords(law), { size: 11, bold: true })));
   const top = Math.round(Math.max(24, 1.12 * tallest + 17));
   const rows: number[] = [];
@@ -360,13 +361,13 @@ function layoutOf(model: Model, width: number): Layout {
   for (const row of model.rows) {
     for (const law of [undefined, ...row.laws]) lines = Math.max(lines, detailLines(row, law, law?.law, width).length);
   }
-  const parameters = narrow ? laws - 44 : wide ? Math.min(250, laws - 330) : laws - 76;
+  const parameters = narrow ? laws - 44 : wide ? Math.max(190, Math.min(250, laws - 330)) : laws - 76;
   return {
     narrow,
     name: narrow ? 2 : 10,
     parameters,
-    longest: narrow ? laws - 6 : parameters + 62,
-    encodes: wide ? parameters + 84 : undefined,
+    longest: narrow ? laws - 6 : parameters + (width < 700 ? 56 : 62),
+    encodes: wide ? parameters + (width < 700 ? 72 : 84) : undefined,
     laws,
     lawWidth,
     top,
@@ -412,10 +413,12 @@ function drawTable(surface: Surface, { model, row, column }: Drawn): void {
     const y = rows[r] as number;
     const own = r === row;
     const ink = own ? "accent" : "ink";
-    // A title too long for a narrow column gives way to the scheme's own name, as programs have it.
+    // Of a title too long for a narrow column, the first words.
     const titled = (room: number): string => {
-      const fits = surface.textWidth(scheme.title, { size: labelSize, bold: own }) <= room;
-      return fits ? scheme.title : cutWord(surface, scheme.name, room);
+      const words = scheme.title.split(" ");
+      const wide = (text: string): boolean => surface.textWidth(text, { size: labelSize, bold: own }) > room;
+      while (words.length > 1 && wide(words.join(" "))) words.pop();
+      return cutWord(surface, words.join(" "), room, labelSize, own);
     };
     if (scheme.refusal !== undefined) {
       const words = titled(laws - layout.name - 8);
@@ -488,7 +491,7 @@ function detailLines(row: Row, kept: ComparedLaw | undefined, law: string | unde
         ];
   if (law !== undefined && row.refusal === undefined) {
     const holds = kept ? `${kept.sentence}${kept.when === null ? "" : ` Holds if ${kept.when}.`}` : "Not claimed.";
-    facts.push([width < 500 ? "law" : "the law", `${lawWords(law)}: ${holds}`]);
+    facts.push([width < 500 ? "law" : "the law", `${lawWords(law)}: ${typeset(holds)}`]);
   }
   return facts.flatMap(([label, words]) =>
     brokenLines(measure, words, 0.92 * (width - indent)).map((part, k) => ({

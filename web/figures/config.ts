@@ -29,6 +29,7 @@ import { jsonFault } from "./json-fault.js";
 import { brokenLines, indexTicks, labelSize, scaleOf, spread } from "./marks.js";
 import { refuseValue } from "./refusal.js";
 import { estimateWidth, type Ink, type Surface } from "./surface.js";
+import { typeset } from "./typeset.js";
 
 type Band = "kept" | "ramped" | "scaled";
 
@@ -109,7 +110,7 @@ export const config = defineFigure<Model>({
   tabs: (_, model) => choice("view", "view", undefined, model ? viewsOf(model) : views),
 
   files: {
-    label: "a model's config.json",
+    label: "a model\u2019s config.json",
     accept: ".json,application/json",
     attach: attachFiles,
     read: async (file) => {
@@ -145,7 +146,8 @@ export const config = defineFigure<Model>({
       refuseData("a parsed config.json", given);
     }
     const raw = given ?? parsed(String(values.config));
-    const read = readAll(fromConfig(raw));
+    const { notes, ...rest } = readAll(fromConfig(raw));
+    const read = { ...rest, notes: notes.map(typeset) };
     const lengths = lengthsOf(raw, read);
     const length = Number(values.length ?? Math.max(1, ...lengths.map(({ tokens }) => tokens)));
     return {

@@ -459,7 +459,7 @@ interface LanesLayout {
 function lanesLayout(width: number): LanesLayout {
   const narrow = width < 500;
   const left = 50;
-  const plot = width - left - (narrow ? 6 : 16);
+  const plot = width - left - 6;
   const body = narrow ? 48 : 56;
   const tops = [0, 1, 2, 3, 4].map((k) => 46 + k * (body + 34));
   const foot = (tops[4] as number) + body;
@@ -522,9 +522,10 @@ function drawLanes(surface: Surface, { model, column }: Drawn): void {
   surface.path(down, { stroke: "ink" });
   surface.path(down.map((place, k) => (k % 2 === 0 && !Number.isNaN(place) ? edge : place)), { stroke: "accent" });
   const label = book(at * step);
-  const middle = Math.max(left + 8, Math.min(left + plot - 12, x(at * step)));
+  const wide = surface.textWidth(label, { size: labelSize, bold: true }) / 2;
+  const middle = Math.max(left + 8, Math.min(surface.width - wide - 1, x(at * step)));
   surface.text(middle, foot + 14, label, { ink: "ink", align: "middle", bold: true, size: labelSize });
-  const clear = surface.textWidth(label, { size: labelSize, bold: true }) / 2 + 24;
+  const clear = wide + 24;
   for (const tick of valueTicks(0, length - 1, surface.narrow ? 4 : 8)) {
     if (Math.abs(x(tick) - middle) >= clear) drawTick(surface, x(tick), foot + 14, tick);
   }
@@ -556,14 +557,14 @@ function drawLine(
   const room = high - low || 1;
   const y = (value: number): number => box.y + ((high - value) * box.height) / room;
   surface.path([box.x, y(0), box.x + box.width, y(0)], { stroke: "faint" });
-  const ends = [low, high].filter((value) => value !== 0);
+  // An end too near zero to be told from its line gives way to it.
+  const ends = [low, high].filter((value) => Math.abs(y(0) - y(value)) > 18);
   for (const value of ends) {
     const far = Math.abs(value) >= 1;
     const written = Number.isInteger(value) ? book(value) : book(value, far ? { significant: 3 } : { decimals: 2 });
     surface.text(box.x - 6, y(value) + (value === high ? 4 : -4), written, { align: "end", size: 11 });
   }
-  const clear = ends.every((value) => Math.abs(y(0) - y(value)) > 18);
-  if (clear) surface.text(box.x - 6, y(0), "0", { align: "end", size: 11 });
+  surface.text(box.x - 6, y(0), "0", { align: "end", size: 11 });
   const points = (line: ArrayLike<number>): Float64Array =>
     Float64Array.from({ length: 2 * line.length }, (_, n) => (n % 2 === 0 ? x(n / 2) : y(line[(n - 1) / 2] as number)));
   if (before) surface.path(points(before), { stroke: "grey", width: 1.2, dash: [4, 3] });
@@ -638,7 +639,7 @@ function rulesLayout({ rules }: Model, width: number): RulesLayout {
   const below = 24 + tall + 62;
   const second = narrow ? { ...first, y: below + 24 } : { ...first, x: left + wide + 30 };
   const top = second.y + tall + 62 + 30;
-  const panel = { x: 50, y: top, width: width - 50 - (narrow ? 6 : 16), height: narrow ? 110 : 130 };
+  const panel = { x: 50, y: top, width: width - 56, height: narrow ? 110 : 130 };
   return { maps: [first, second], panel, height: top + panel.height + 26 };
 }
 

@@ -30,7 +30,7 @@ import { brokenLines, indexTicks, labelSize, legend, valueTicks } from "./marks.
 import { drawBars, drawMatrix } from "./matrix.js";
 import { refuseValue } from "./refusal.js";
 import { chosenScheme, descriptorOf, schemeFields, type ChosenScheme } from "./scheme-fields.js";
-import type { Ink, Surface } from "./surface.js";
+import { estimateWidth, type Ink, type Surface } from "./surface.js";
 import { tableFiles } from "./table-file.js";
 
 interface Model {
@@ -196,7 +196,7 @@ export const grid: Figure = defineFigure<Model>({
     const view = viewOf(state);
     if (view === "dimensions") return tilesOf(model, width).height;
     if (view === "sequence") return width < 500 ? 320 : 350;
-    return mapOf(model, width).height;
+    return mapOf(model, width).total;
   },
 
   draw: (surface, state) => {
@@ -489,11 +489,13 @@ function kindOf(model: Model, token: number): string {
 // ---------------------------------------------------------------- similarity
 
 interface MapPlace {
-  /** Width of the surface that the matrix takes. */
+  /** Of the surface that the matrix takes. */
   width: number;
   height: number;
-  /** Side and place of the map of one dimension; none where there is no room. */
-  beside: { x: number; side: number } | undefined;
+  /** Longer side and place of the map of one dimension: beside the matrix, or below it at the matrix' own left. */
+  one: { x: number | undefined; y: number; side: number };
+  /** Of all. */
+  total: number;
 }
 
 // What drawMatrix leaves round its map.
@@ -502,23 +504,28 @@ const around = { wide: { x: 188, y: 118 }, narrow: { x: 84, y: 148 } };
 function mapOf(model: Model, width: number): MapPlace {
   const narrow = width < 500;
   const margin = narrow ? around.narrow : around.wide;
-  const cell = Math.min((width - margin.x) / model.columns, mapHeight / model.rows);
+  // Beside an image that is not flat there is room for one dimension too.
+  const kept = width >= 720 && model.columns <= 2 * model.rows ? 218 : 0;
+  const cell = Math.min((width - margin.x - kept) / model.columns, mapHeight / model.rows);
   // Patches are square; a surface that turned narrow would have other margins.
   const wanted = Math.round(cell * model.columns + margin.x);
   const own = narrow ? width : Math.max(500, wanted);
-  const room = width - own - 40;
-  return {
-    width: own,
-    // Flat images leave room for the legend.
-    height: Math.round(Math.max(130, cell * model.rows) + margin.y),
-    beside: room >= 120 ? { x: own + 36, side: Math.min(room, 220) } : undefined,
-  };
+  // Flat images leave room for the legend.
+  const height = Math.round(Math.max(130, cell * model.rows) + margin.y);
+  const room = width - own - 38;
+  const beside = room >= 176;
+  const side = beside ? Math.min(room, 300) : Math.min(220, width - 60);
+  const y = beside ? 0 : height + 14;
+  const lines = brokenLines({ textWidth: estimateWidth }, oneWords(model), 0.9 * side).length;
+  const tall = y + 20 + (side * model.rows) / Math.max(model.rows, model.columns) + 8 + 16 * lines;
+  const one = { x: beside ? own + 36 : undefined, y, side };
+  return { width: own, height, one, total: Math.round(Math.max(height, tall)) };
 }
 
 function drawAlike(surface: Surface, state: Drawn): void {
   const { model, row, column } = state;
   const place = mapOf(model, surface.width);
-  drawMatrix(surface.inset(0, 0, place.width, place.height), {
+  const map = drawMatrix(surface.inset(0, 0, place.width, place.height), {
     values: alikeTo(model, row, column),
     rows: model.rows,
     columns: model.columns,
@@ -528,19 +535,24 @@ function drawAlike(surface: Surface, state: Drawn): void {
     rowAxis: { label: "row", name: `row ${book(row)}` },
     columnAxis: { name: `column ${book(column)}` },
   });
-  if (place.beside) drawBeside(surface, state, place.beside);
+  drawOne(surface, state, place.one, place.one.x ?? map.x);
+}
+
+// Whole in its line: "from −1 to 1".
+function oneWords(model: Model): string {
+  const end = book(model.extent, { significant: 3 });
+  return `${followedWords(model, model.dimension)}, from\u00a0\u2212${end}\u00a0to\u00a0${end}`;
 }
 
 // One dimension over the grid.
-function drawBeside(surface: Surface, { model, row, column }: Drawn, { x, side }: { x: number; side: number }): void {
+function drawOne(surface: Surface, { model, row, column }: Drawn, { y, side }: MapPlace["one"], x: number): void {
   const cell = side / Math.max(model.rows, model.columns);
-  const box = { x, y: 20, width: cell * model.columns, height: cell * model.rows };
-  surface.text(x, 9, `dimension ${model.dimension} over the image`, { size: labelSize });
+  const box = { x, y: y + 20, width: cell * model.columns, height: cell * model.rows };
+  surface.text(x, y + 9, `dimension ${model.dimension} over the image`, { size: labelSize });
   drawTile(surface, model, model.dimension, box);
   surface.rect(box.x - 1, box.y - 1, box.width + 2, box.height + 2, { stroke: "faint" });
   drawDot(surface, model, box, row, column);
-  const words = `${followedWords(model, model.dimension)}, from \u2212${book(model.extent, { significant: 3 })} to ${book(model.extent, { significant: 3 })}`;
-  brokenLines(surface, words, side).forEach((line, k) => {
+  brokenLines(surface, oneWords(model), side).forEach((line, k) => {
     surface.text(x, box.y + box.height + 14 + 16 * k, line, { size: labelSize });
   });
   surface.region(box, (u, v) => ({ row: Math.floor(v * model.rows), column: Math.floor(u * model.columns) }));

@@ -182,7 +182,7 @@ export const permutation = defineFigure<Model>({
     ];
     const why = causes.length > 0 ? causes.join(", and ") : "it goes by places";
     return (
-      `${capital(why)}: a word's output changes with its place, the means differ, and ` +
+      `${capital(why)}: a word\u2019s output changes with its place, the means differ, and ` +
       `a classifier can tell the sentences apart. ${seeded}`
     );
   },
@@ -248,7 +248,7 @@ function sameSentence({ descriptor, causal, permutation: order }: Model): string
   if (order.every((from, to) => from === to)) return "Both orders are the same: write another one.";
   if (!descriptor && !causal) {
     return (
-      "Each word has the same output in both sentences, only its place has changed: Attn(PX) = P Attn(X). So the mean " +
+      "Each word has the same output in both sentences, only its place has changed: Attn(PX)\u00a0=\u00a0P\u00a0Attn(X). So the mean " +
       "is the same, and a classifier that reads it cannot tell the sentences apart. Choose a scheme, or the causal " +
       "mask, and it can."
     );

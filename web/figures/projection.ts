@@ -349,16 +349,27 @@ function drawPath(surface: Surface, total: number, rows: number, x: Place, y: Pl
   for (let t = 0; t < rows; t++) surface.disc(x(t), y(t), radius, { fill: inkOf(surface.theme, scale, t) });
 }
 
-// The cursor's number beside its point, and those of the ends where they do not meet it; each on the side where the
-// plot has room, with paper behind it.
+// The cursor's number beside its point, and those of the ends where they do not meet it; each where it hides the fewest
+// points, with paper behind it.
 function drawNumbers(surface: Surface, rows: number, x: Place, y: Place, plot: Box, column: number): void {
   const taken: { left: number; middle: number; wide: number }[] = [];
   for (const t of new Set([column, 0, rows - 1].filter((t) => t < rows))) {
     const words = String(t);
     const wide = surface.textWidth(words, { size: labelSize, bold: true });
-    const fits = x(t) + 10 + wide < plot.x + plot.width;
-    const left = fits ? x(t) + 9 : x(t) - 9 - wide;
-    const middle = Math.max(plot.y + 7, y(t) - 9);
+    const ways = [x(t) + 9, x(t) - 9 - wide];
+    const sides = [y(t) - 9, y(t) + 9].flatMap((at) => ways.map((from) => ({ from, at })));
+    const inside = sides.filter(({ from, at }) => {
+      const across = from > plot.x + 2 && from + wide + 1 < plot.x + plot.width;
+      return across && at > plot.y + 7 && at < plot.y + plot.height - 7;
+    });
+    let [left, middle, fewest] = [x(t) + 9, y(t) - 9, Infinity];
+    for (const { from, at } of inside) {
+      let hidden = 0;
+      for (let k = 0; k < rows; k++) {
+        if (x(k) > from - 4 && x(k) < from + wide + 4 && Math.abs(y(k) - at) < 9) hidden++;
+      }
+      if (hidden < fewest) [left, middle, fewest] = [from, at, hidden];
+    }
     const meets = (other: (typeof taken)[number]): boolean =>
       Math.abs(other.middle - middle) < 15 && left < other.left + other.wide + 6 && other.left < left + wide + 6;
     if (taken.some(meets)) continue;

@@ -64,7 +64,7 @@ summary { cursor: pointer; width: fit-content; color: var(--grey); }
 details.more .controls { margin-top: 8px; }
 footer { display: flex; flex-wrap: wrap; gap: 4px 24px; align-items: baseline; justify-content: space-between;
   border-top: 1px solid var(--faint); margin-top: 12px; padding-top: 8px; }
-.readout { display: flex; flex-wrap: wrap; gap: 2px 20px; color: var(--grey); flex: 1 1 auto; }
+.readout { display: flex; flex-wrap: wrap; gap: 2px 20px; color: var(--grey); flex: 1 1 24em; }
 .background { display: flex; flex-wrap: wrap; gap: 0 13px; align-items: baseline; color: var(--ink); }
 .background progress { width: 9em; accent-color: var(--accent); }
 .readout b { color: var(--ink); font-weight: 600; }

@@ -1,8 +1,11 @@
 // The numbers in the text, each computed by the core: once when the page is built, so that it reads without scripts,
 // and again in the reader's own browser. <output data-live="name argument …"> holds one, <tbody data-rows="name …">
 // a table's rows, of which the first cell is the heading.
+import { lawWords, typeset } from "../figures/typeset.js";
 import type * as Posenc from "../src/index.js";
 import type { Numbers } from "./numbers.js";
+
+export { lawWords } from "../figures/typeset.js";
 
 export type Api = typeof Posenc;
 
@@ -30,8 +33,6 @@ const wavelength = (api: Api, dim: number, pair: number, base = 10000): number =
 
 const list = (parts: readonly string[]): string =>
   parts.length < 2 ? parts.join("") : `${parts.slice(0, -1).join(", ")} and ${parts.at(-1)}`;
-
-const words = (law: string): string => law.replaceAll("_", " ");
 
 /** A bag's words as vectors, turned round: how far attention's outputs are from the same outputs turned round. */
 function gap(api: Api, count: number, options: Parameters<Api["permutationGap"]>[2]): number {
@@ -236,7 +237,7 @@ export const tables: Readonly<Record<string, Rows>> = {
         const when = scheme.laws.filter((claim) => claim.law === law).some((claim) => claim.when);
         return when ? `${scheme.title}*` : scheme.title;
       });
-      return [words(law), always.join(", ")];
+      return [lawWords(law), always.join(", ")];
     });
   },
   alibi: (api, write, heads, length) => {
@@ -281,9 +282,9 @@ export const tables: Readonly<Record<string, Rows>> = {
     api.schemes.map((scheme) => [
       scheme.title,
       scheme.slot,
-      scheme.summary,
-      [...new Set(scheme.laws.map((claim) => words(claim.law)))].join(", "),
-      scheme.reference,
+      typeset(scheme.summary),
+      [...new Set(scheme.laws.map((claim) => lawWords(claim.law)))].join(", "),
+      typeset(scheme.reference),
     ]),
 };
 

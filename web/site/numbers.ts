@@ -12,7 +12,7 @@ export interface Numbers {
   whole(value: number): string;
   /** With so many significant digits, as a power of ten where it is small. */
   significant(value: number, digits: number): string;
-  /** Tokens a turn takes: two decimals below a thousand, else whole. */
+  /** Tokens a turn takes: two decimals below a hundred, else whole. */
   tokens(value: number): string;
   /** [a, b, …], each by `short`; `decimals` may differ by column. */
   vector(values: Iterable<number>, decimals: number | readonly number[]): string;
@@ -54,9 +54,9 @@ function numbersIn(locale: string): Numbers {
       const [mantissa = "", exponent = "0"] = value.toExponential(digits - 1).split("e");
       const power = Number(exponent);
       if (power >= -3) return fixed(value, power < digits ? digits - 1 - power : 0);
-      return `${fixed(Number(mantissa), digits - 1)}\u2009·\u200910${raised(power)}`;
+      return `${fixed(Number(mantissa), digits - 1)}\u202f·\u202f10${raised(power)}`;
     },
-    tokens: (value) => (value < 1000 ? fixed(value, 2) : fixed(value, 0)),
+    tokens: (value) => (value < 100 ? fixed(value, 2) : fixed(value, 0)),
     vector: (values, decimals) => {
       const places = (c: number): number => (typeof decimals === "number" ? decimals : (decimals[c] ?? 4));
       const parts = Array.from(values, (v, c) => short(v, places(c)));

@@ -1085,7 +1085,7 @@ export interface Alibi extends BiasScheme {
  *
  * Source: Press, Smith, Lewis 2022, Train Short, Test Long: Attention with Linear Biases, section 3.
  *
- * Holds: shift invariant; non positive; monotone in distance where symmetric is true; symmetric where symmetric is
+ * Holds: shift invariant; non-positive; monotone in distance where symmetric is true; symmetric where symmetric is
  * true; extrapolates; identity at zero.
  */
 export function alibi(options: AlibiOptions): Alibi {
@@ -1200,7 +1200,7 @@ export interface Kerple extends BiasScheme {
  *
  * Source: Chi, Fan, Ramadge, Rudnicky 2022, KERPLE, eq. 3.
  *
- * Holds: shift invariant; non positive; monotone in distance; symmetric; extrapolates; identity at zero.
+ * Holds: shift invariant; non-positive; monotone in distance; symmetric; extrapolates; identity at zero.
  */
 export function kerple(options: KerpleOptions): Kerple {
   return makeScheme(outlines[12]!, options) as Kerple;
@@ -1234,7 +1234,7 @@ export interface Sandwich extends BiasScheme {
  *
  * Source: Chi, Fan, Rudnicky, Ramadge 2023, Dissecting Transformer Length Extrapolation, section 7.
  *
- * Holds: shift invariant; non positive; symmetric; extrapolates; identity at zero.
+ * Holds: shift invariant; non-positive; symmetric; extrapolates; identity at zero.
  */
 export function sandwich(options: SandwichOptions): Sandwich {
   return makeScheme(outlines[13]!, options) as Sandwich;
@@ -1359,7 +1359,7 @@ export interface Distance extends BiasScheme {
  *
  * Source: Often written, without a source.
  *
- * Holds: shift invariant; non positive; monotone in distance; symmetric; extrapolates; identity at zero.
+ * Holds: shift invariant; non-positive; monotone in distance; symmetric; extrapolates; identity at zero.
  */
 export function distance(options: DistanceOptions): Distance {
   return makeScheme(outlines[16]!, options) as Distance;

@@ -248,3 +248,19 @@ it("gives programs that make the same numbers", () => {
   expect(csv[2]!.startsWith("linear scaling,")).toBe(true);
   expect(renderSVG("extrapolation", { view: "phases" }, { theme: "dark", width: 320 })).toContain("Phases of RoPE");
 });
+
+describe("the scales of curves", () => {
+  it("say no other number where the line of zero is", () => {
+    for (const view of ["schemes", "rules"]) {
+      const back = record(extrapolation, figureState("extrapolation", { view }));
+      const numbers = textsOf(back).filter(({ x, how }) => x === 44 && how.includes("end"));
+      expect(numbers.map(({ words }) => words)).toContain("0");
+      for (const zero of numbers.filter(({ words }) => words === "0")) {
+        const near = numbers.filter(({ y, words }) => words !== "0" && Math.abs(y - zero.y) < 12);
+        expect(near).toEqual([]);
+      }
+      // RoPE's curve falls a little below zero: its own end has no room beside it.
+      expect(numbers.some(({ words }) => /^\u22120\.\d/.test(words))).toBe(false);
+    }
+  });
+});

@@ -23,6 +23,17 @@ const meanCosine = (count: number, base: number, x: number): number =>
   Array.from({ length: count }, (_, k) => Math.cos(base ** (-k / count) * x)).reduce((sum, v) => sum + v, 0) / count;
 
 describe("similarity", () => {
+  it.each([300, 640, 764])("draws the dimension of its control, %d pixels wide", (width) => {
+    const drawnOf = (dimension: number) => record(grid, figureState("grid", { dimension }), width);
+    const words = (back: ReturnType<typeof drawnOf>): string[] => textsOf(back).map((text) => text.words);
+    expect(words(drawnOf(5))).toContain("dimension 5 over the image");
+    expect(words(drawnOf(0))).toContain("dimension 0 over the image");
+    const maps = [0, 5].map((dimension) => drawnOf(dimension).operations.filter((op) => op.startsWith("heatMap")));
+    expect(maps[0]).not.toEqual(maps[1]);
+    // A range stays in its line.
+    expect(words(drawnOf(0)).some((line) => line.includes("from\u00a0\u22121\u00a0to\u00a01"))).toBe(true);
+  });
+
   it.each([
     ["sinusoidal2d", (dr: number, dc: number) => (meanCosine(8, 1e4, dr) + meanCosine(8, 1e4, dc)) / 2],
     ["axialRope", (dr: number, dc: number) => (meanCosine(8, 1e4, dr) + meanCosine(8, 1e4, dc)) / 2],

@@ -177,3 +177,22 @@ describe("words and take-aways", () => {
     expect(projection.summary(figureState("projection"))).toContain("a path through 128 positions");
   });
 });
+
+describe("the numbers of positions", () => {
+  it("hide no other point of a path that leaves them room", () => {
+    for (const column of [0, 38, 64, 127]) {
+      const state = figureState("projection", { positions: 128, compare: "nothing", position: column });
+      const back = record(projection, state);
+      const points = discs(back, "2\\.1");
+      expect(points).toHaveLength(128);
+      const plates = back.operations.flatMap((op) => {
+        const match = /^rect ([\d.]+),([\d.]+) ([\d.]+)x14 fill=paper/.exec(op);
+        return match ? [match.slice(1).map(Number) as [number, number, number]] : [];
+      });
+      expect(plates.length).toBeGreaterThanOrEqual(2);
+      for (const [x, y, wide] of plates) {
+        expect(points.filter(([px, py]) => px > x && px < x + wide && py > y && py < y + 14)).toEqual([]);
+      }
+    }
+  });
+});

@@ -11,10 +11,11 @@ it("writes numbers as the language of the page does", () => {
   expect(german.fixed(-0.98999, 4)).toBe("\u22120,9900");
   expect(english.fixed(-0.00001, 2)).toBe("0.00");
   expect(english.tokens(6.283)).toBe("6.28");
+  expect(english.tokens(584.7)).toBe("585");
   expect(english.tokens(19869.2)).toBe("19,869");
   expect(english.vector([0.5, -0.41615, 1], 3)).toBe("[0.5, \u22120.416, 1]");
   expect(german.vector([0.5, -0.41615, 1], 3)).toBe("[0,5; \u22120,416; 1]");
-  expect(english.significant(6.0288e-5, 2)).toBe("6.0\u2009\u00b7\u200910\u207b\u2075");
+  expect(english.significant(6.0288e-5, 2)).toBe("6.0\u202f\u00b7\u202f10\u207b\u2075");
   expect(english.significant(0.79439, 3)).toBe("0.794");
   expect(english.significant(0.0304, 1)).toBe("0.03");
   expect(english.significant(12.34, 3)).toBe("12.3");

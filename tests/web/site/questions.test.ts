@@ -39,9 +39,9 @@ const answers: Readonly<Record<string, Answers>> = {
       { ...embed, order: "cos-sin", dimension: 22 },
     ],
     wrong: [
-      [{ ...embed, dimension: 22 }, /sine of 149\.00.*neighbour/],
+      [{ ...embed, dimension: 22 }, /sine of 149 .*neighbour/],
       [{ ...embed, dimension: 19 }, /83\.79.*too fast/],
-      [{ ...embed, dimension: 27 }, /264\.96.*too slow/],
+      [{ ...embed, dimension: 27 }, /265 .*too slow/],
       [{ ...embed, layout: "half", dimension: 11 }, /neighbour/],
       [{ ...embed, scheme: "learned", dimension: 23 }, /sinusoidal/],
       [{ ...embed, dim: 63, dimension: 23 }, /even/],
