@@ -168,7 +168,7 @@ const kExamples: Readonly<Record<string, string>> = {
   "wavelength 100 49": "52,261",
   "slowness 512 255": "9646.6",
   // 710 = 226 pi + 6.0e-5, a near miss with one pair alone; with a second of speed 0.01, |2 sin 3.55| = 0.794.
-  "closest 2 1000": "6.0\u2009\u00b7\u200910\u207b\u2075",
+  "closest 2 1000": "6.0\u202f\u00b7\u202f10\u207b\u2075",
   "closest-at 2 1000": "0 and 710",
   "between 4 0 710 3": "0.794",
   // Both orders of both sentences, without positions.
