@@ -172,7 +172,7 @@ void into_quadrant(std::uint32_t quadrant, Value& sin, Value& cos, Negate negate
 }
 
 // Relative error of both below 2^-50.6 (5.3 units of 2^-53): the fraction errs by 2^-52.
-SinCos evaluate(const QuarterTurns& w, const Position& p) {
+POSENC_NOINLINE SinCos evaluate(const QuarterTurns& w, const Position& p) {
   const Reduced angle = reduce(w, p);
   SinCos r = simd::sin_cos_quarter_turns(angle.fraction.high);
   into_quadrant(angle.quadrant, r.sin, r.cos, [](double x) { return -x; });
@@ -184,7 +184,7 @@ struct TwofoldSinCos {
 };
 
 // Relative error of both below 2^-59: Taylor, the terms up to x^4 and x^3 as sums of two doubles.
-TwofoldSinCos evaluate_exactly(const QuarterTurns& w, const Position& p) {
+POSENC_NOINLINE TwofoldSinCos evaluate_exactly(const QuarterTurns& w, const Position& p) {
   const Reduced angle = reduce_exactly(w, p);
   const Twofold x = angle.fraction * Twofold{0x1.921fb54442d18p+0, 0x1.1a62633145c07p-54};
   const Twofold z = x * x;
@@ -237,7 +237,7 @@ POSENC_NOINLINE void refine(const QuarterTurns& w, const Position& p, double sca
   cell = {plus_zero(round_to_float(scaled(t.sin, scale))), plus_zero(round_to_float(scaled(t.cos, scale)))};
 }
 
-FloatCell float_cell(const QuarterTurns& w, const Position& p, double scale) {
+POSENC_NOINLINE FloatCell float_cell(const QuarterTurns& w, const Position& p, double scale) {
   SinCos v = evaluate(w, p);
   v.sin *= scale;
   v.cos *= scale;
@@ -333,12 +333,10 @@ POSENC_NOINLINE bool all_certain(const double* anchor, const double* near, const
 }
 
 // How pairs of a row reach memory, kPairs at a time.
-template <bool kCosFirst>
 struct Interleaved {
   static constexpr std::size_t kPairs = 2, kStride = 2;
-  POSENC_INLINE static void put(float* sin, float* cos, const F64x2 (&s)[1], const F64x2 (&c)[1]) {
-    const F32x4 a = demote(s[0]), b = demote(c[0]);
-    simd::store(kCosFirst ? cos : sin, kCosFirst ? zip_low(b, a) : zip_low(a, b));
+  POSENC_INLINE static void put(float* first, float*, const F64x2 (&s)[1], const F64x2 (&c)[1]) {
+    simd::store(first, zip_low(demote(s[0]), demote(c[0])));
   }
 };
 
@@ -457,36 +455,36 @@ class Run {
 
   // Rows anchor_row + b and anchor_row - b, those that are asked for.
   void rows(const double* anchor, const double* near, std::size_t anchor_row, std::size_t b, bool after, bool before) {
-    std::size_t uncertain = 0;
-    switch (put_) {
-      case Put::kSeparate: uncertain = put<Separate>(anchor, near, anchor_row, b, after, before); break;
-      case Put::kSinCos: uncertain = put<Interleaved<false>>(anchor, near, anchor_row, b, after, before); break;
-      case Put::kCosSin: uncertain = put<Interleaved<true>>(anchor, near, anchor_row, b, after, before); break;
+    // A row before without its partner, at the end of a run: the partner goes to a spare row.
+    if (!after) spare_.resize(4 * width_);
+    float* const first = put_ == Put::kCosSin ? table_.cos : table_.sin;
+    const std::size_t up = (first_row_ + anchor_row + b) * table_.row_stride;
+    const std::size_t down = (first_row_ + anchor_row - b) * table_.row_stride;
+    float* const above = after ? first + up : spare_.data();
+    float* const below = before ? first + down : nullptr;
+    const auto rotate = put_ == Put::kSeparate ? before ? rotate_rows<Separate, true> : rotate_rows<Separate, false>
+                        : before               ? rotate_rows<Interleaved, true>
+                                               : rotate_rows<Interleaved, false>;
+    const std::size_t uncertain =
+        rotate(anchor, near, margins_.data(), cos_margin_, offsets_.data(), width_, pairs_, above,
+               after ? table_.cos + up : above + 2 * width_, below, before ? table_.cos + down : nullptr,
+               uncertain_.data());
+    if (put_ == Put::kCosSin) {
+      if (after) swap_members(above);
+      if (before) swap_members(below);
     }
-    const auto settle_both = [&](std::size_t first, std::size_t end) {
-      if (after) settle(anchor, near, 1.0, anchor_row + b, first, end);
-      if (before) settle(anchor, near, -1.0, anchor_row - b, first, end);
+    const auto settle_both = [&](std::size_t from, std::size_t end) {
+      if (after) settle(anchor, near, 1.0, anchor_row + b, from, end);
+      if (before) settle(anchor, near, -1.0, anchor_row - b, from, end);
     };
     for (std::size_t n = 0; n < uncertain; ++n) settle_both(uncertain_[n], uncertain_[n] + 4);
     const std::size_t end = std::max(table_.sin_pairs, table_.cos_pairs);
     if (pairs_ < end) settle_both(pairs_, end);
   }
 
-  template <class Layout>
-  std::size_t put(const double* anchor, const double* near, std::size_t anchor_row, std::size_t b, bool after,
-                  bool before) {
-    // A row before without its partner, at the end of a run: the partner goes to a spare row.
-    if (!after) spare_.resize(4 * width_);
-    const std::size_t up = (first_row_ + anchor_row + b) * table_.row_stride;
-    float* after_sin = after ? table_.sin + up : spare_.data();
-    float* after_cos = after ? table_.cos + up : put_ == Put::kSeparate ? after_sin + 2 * width_ : after_sin;
-    if (!before) {
-      return rotate_rows<Layout, false>(anchor, near, margins_.data(), cos_margin_, offsets_.data(), width_, pairs_,
-                                        after_sin, after_cos, nullptr, nullptr, uncertain_.data());
-    }
-    const std::size_t down = (first_row_ + anchor_row - b) * table_.row_stride;
-    return rotate_rows<Layout, true>(anchor, near, margins_.data(), cos_margin_, offsets_.data(), width_, pairs_,
-                                     after_sin, after_cos, table_.sin + down, table_.cos + down, uncertain_.data());
+  // Sines beside cosines to cosines beside sines, in place.
+  void swap_members(float* row) const {
+    for (std::size_t c = 0; c < 2 * pairs_; c += 4) simd::store(row + c, swap_pairs(simd::load(row + c)));
   }
 
   // Cells of one row, one by one: added where certain, else computed alone.
