@@ -392,6 +392,11 @@ async function bundles(entries, { analyse = false } = {}) {
     define: { ...define(true), "import.meta.url": "undefined", POSENC_SOURCE: "posencSource" },
     plugins: [modulePlugin({ fallback: "./fallback.js", threads: false, later: false })],
   });
+  const { renamed } = await import("./names.mjs");
+  for (const name of ["anywidget.js", "posenc.js"]) {
+    const file = join(kDist, name);
+    writeFileSync(file, renamed(readFileSync(file, "utf8"), { module: name === "anywidget.js" }));
+  }
   nameSource(join(kDist, "posenc.js"));
   await esbuild.build({
     ...shared,
@@ -492,6 +497,7 @@ export async function build({ onlyModules = false, frozen = false, force = false
     "build/glyphs",
     "web/build.mjs",
     "web/lines.mjs",
+    "web/names.mjs",
     "package.json",
     "package-lock.json",
     "tsconfig.json",
