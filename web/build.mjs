@@ -393,9 +393,8 @@ async function bundles(entries, { analyse = false } = {}) {
     plugins: [modulePlugin({ fallback: "./fallback.js", threads: false, later: false })],
   });
   const { renamed } = await import("./names.mjs");
-  for (const name of ["anywidget.js", "posenc.js"]) {
-    const file = join(kDist, name);
-    writeFileSync(file, renamed(readFileSync(file, "utf8"), { module: name === "anywidget.js" }));
+  for (const file of filesUnder(kDist).filter((name) => name.endsWith(".js") && !name.endsWith("fallback.js"))) {
+    writeFileSync(file, renamed(readFileSync(file, "utf8"), { module: !file.endsWith("posenc.js") }));
   }
   nameSource(join(kDist, "posenc.js"));
   await esbuild.build({

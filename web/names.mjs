@@ -1,4 +1,4 @@
-// Names of the variables of a script that is one file.
+// Names of the variables of bundles.
 import { minifySync, parseSync } from "vite";
 
 /**
