@@ -51,6 +51,12 @@ export function found(command) {
   return spawnSync("sh", ["-c", `command -v ${command}`], { stdio: "ignore" }).status === 0;
 }
 
+// The first python3 that has NumPy: the path's, which may be another than the system's, or the system's.
+export function pythonWithNumpy() {
+  const has = (name) => spawnSync(name, ["-c", "import numpy"], { stdio: "ignore" }).status === 0;
+  return ["python3", "/usr/bin/python3"].find(has);
+}
+
 export function seconds(since) {
   return `${((performance.now() - since) / 1000).toFixed(1)} s`;
 }

@@ -4,7 +4,7 @@ import { createHash } from "node:crypto";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { found, kRoot, must, run, seconds } from "./process.mjs";
+import { found, kRoot, must, pythonWithNumpy, run, seconds } from "./process.mjs";
 
 const kNode = [20, 19];
 
@@ -19,6 +19,7 @@ const kPackages = [
   ["catch2", () => existsSync("/usr/include/catch2/catch.hpp")],
   ["libmpfr-dev", () => existsSync("/usr/include/mpfr.h")],
   ["xz-utils", () => found("xz")],
+  ["python3-numpy", () => pythonWithNumpy() !== undefined],
   ["chromium", () => existsSync("/usr/bin/chromium")],
   // Ubuntu's own Firefox is a snap, which no driver starts as root; FIREFOX names another one.
   ["firefox-esr", () => existsSync(process.env.FIREFOX ?? "/usr/bin/firefox-esr")],

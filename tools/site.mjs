@@ -4,7 +4,7 @@ import { kRoot } from "./process.mjs";
 import { setup } from "./setup.mjs";
 
 // What only the tests use.
-const kTestsOnly = new Set(["clang", "catch2", "libmpfr-dev", "chromium", "firefox-esr"]);
+const kTestsOnly = new Set(["clang", "catch2", "libmpfr-dev", "python3-numpy", "chromium", "firefox-esr"]);
 
 try {
   await setup({ needed: (name) => !kTestsOnly.has(name) });

@@ -3,7 +3,7 @@ import { setup } from "./setup.mjs";
 import { serve, serveArguments } from "./serve.mjs";
 
 // What only the tests use.
-const kTestsOnly = new Set(["clang", "catch2", "libmpfr-dev", "chromium", "firefox-esr"]);
+const kTestsOnly = new Set(["clang", "catch2", "libmpfr-dev", "python3-numpy", "chromium", "firefox-esr"]);
 
 try {
   const { folder, ...options } = serveArguments(process.argv.slice(2));

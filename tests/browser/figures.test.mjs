@@ -13,6 +13,7 @@ import { Surface } from "../../web/figures/surface.ts";
 import { makeTheme } from "../../web/figures/theme.ts";
 import { readNpy } from "../../web/src/files.ts";
 import { ready } from "../../web/src/index.ts";
+import { runInNumpy } from "../numpy.mjs";
 import { builtFigures, kPageStyle, pageOf, watchPage } from "./figures.mjs";
 import { axe, kDist, kRoot, launch, serveFolder } from "./harness.mjs";
 
@@ -772,41 +773,20 @@ describe("the programs beside the figures", () => {
     expect(wrong).toEqual([]);
   });
 
-  const python = ["python3", "/usr/bin/python3"].find((one) => spawnSync(one, ["-c", "import numpy"]).status === 0);
-  it.skipIf(python === undefined)("run in NumPy, and make those numbers to its rounding", () => {
-    // The long range takes a minute there.
-    const written = jobs.filter(({ code, given }) => code.numpy !== undefined && given.view !== "long");
-    const main = [
-      "import json, sys, warnings",
-      "import numpy as np",
-      'warnings.simplefilter("ignore")',
-      "out = {}",
-      "for file, text in json.load(sys.stdin).items():",
-      "    made = {}",
-      "    try:",
-      "        exec(text, made)",
-      "        arrays = {k: np.asarray(v) for k, v in made.items() if isinstance(v, (np.ndarray, list))}",
-      '        kinds = {k: v for k, v in arrays.items() if v.dtype.kind in "fiub"}',
-      "        out[file] = [[repr(float(x)) for x in v.ravel()] for v in kinds.values()]",
-      "    except Exception as error:",
-      "        out[file] = repr(error)",
-      "print(json.dumps(out))",
-    ].join("\n");
-    const input = JSON.stringify(Object.fromEntries(written.map(({ file, code }) => [file, code.numpy])));
-    const ran = spawnSync(python, ["-c", main], { input, encoding: "utf8", maxBuffer: 1 << 28 });
-    expect(ran.stderr).toBe("");
-    const results = JSON.parse(ran.stdout);
-    const number = (text) => Number(text.replace("inf", "Infinity"));
-    const wrong = written.flatMap(({ name, file, given, array }) => {
+  it("run in NumPy, and make those numbers to its rounding", async () => {
+    const programs = await Promise.all(jobs.map(({ code }) => code.numpy?.()));
+    const written = jobs.filter((_, k) => programs[k] !== undefined);
+    const results = runInNumpy(programs.filter((program) => program !== undefined));
+    const wrong = written.flatMap(({ name, given, array }, k) => {
       const where = `${name} ${JSON.stringify(given)}`;
-      const made = results[file];
+      const made = results[k];
       if (typeof made === "string") return [`${where}: ${made}`];
       if (!array) return [];
       const near = array.data instanceof Float32Array ? 2e-6 : name === "decay" ? 1e-6 : 1e-9;
       // What overflows is infinite there and no number here.
       const beyond = (one, other) => !Number.isFinite(one) && !Number.isFinite(other) && one !== -other;
       const same = (one, other) => beyond(one, other) || Math.abs(one - other) <= near * Math.max(1, Math.abs(other));
-      if (makesArray(made.map((list) => list.map(number)), array, same)) return [];
+      if (makesArray(made, array, same)) return [];
       return [`${where}: makes other numbers than the array's, ${array.shape}`];
     });
     expect(written.length).toBeGreaterThan(20);

@@ -250,6 +250,13 @@ describe("TypeScript", () => {
       figures.filter((path) => !rasters.includes(path)),
       (target) => !target.startsWith("web/figures/raster"),
     );
+    // A page that asks for one program would load what these import.
+    const programs = figures.filter((path) => path.startsWith("web/figures/numpy-"));
+    expect(programs.length).toBeGreaterThan(5);
+    for (const path of programs) {
+      const loaded = [...code(path).matchAll(/^(?:import|export)(?! type\b)[^;]*\bfrom "([^"]+)";/gm)].map(([, to]) => to!);
+      wrong.push(...loaded.filter((to) => !/^\.\/numpy(-\w+)?\.js$/.test(to)).map((to) => `${path}: ${to}`));
+    }
     expect(wrong).toEqual([]);
   });
 

@@ -16,10 +16,10 @@ import {
   schemeText,
   type ChosenScheme,
 } from "./scheme-fields.js";
-import { cutWords, isolated, mostTokens, seedOf, shortened, someTokensOf, vectorsOf } from "./sentence.js";
+import { cutWords, isolated, mostTokens, onOneLine, seedOf, shortened, someTokensOf, vectorsOf } from "./sentence.js";
 import { estimateWidth, type Ink, type Surface } from "./surface.js";
 
-interface Model {
+export interface Model {
   chosen: ChosenScheme<EmbedScheme>;
   words: readonly string[];
   /** What is said of a sentence too long, if it is. */
@@ -377,11 +377,17 @@ function codeOf(values: Values, model: Model): Code {
     javascript: [
       `import { embed, randomNormal, ${name}, tensor } from "posenc";`,
       "",
-      `// ${model.words.join(" ").replace(/[\u2028\u2029]/g, " ")}: one seed a word`,
+      `// ${onOneLine(model.words)}: one seed a word`,
       `const seeds = [${seeds}];`,
       `const x = tensor(seeds.map((seed) => ${vector}));`,
       `const input = embed(x, ${made}${options === "" ? "" : `, { ${options} }`});  // ${shape}`,
       "",
     ].join("\n"),
+    numpy: async () => {
+      const { additionNumpy } = await import("./numpy-programs.js");
+      const dealt = { seed: Number(values.seed), std: Number(values.deviation) };
+      const vectors = (): Float32Array => vectorsOf(model.words, model.dim, dealt);
+      return additionNumpy(values, model, seeds, onOneLine(model.words), vectors);
+    },
   };
 }

@@ -45,6 +45,7 @@ import {
   byHead,
   cutWords,
   isolated,
+  onOneLine,
   seedOf,
   shortened,
   someTokensOf,
@@ -63,6 +64,7 @@ import {
   seesBackOnly,
   sizedCode,
   sizesFor,
+  slopesOf,
   titleOf,
   type Descriptor,
 } from "./sized-schemes.js";
@@ -103,7 +105,7 @@ interface Side {
   encoding: { queries: Float32Array; keys: Float32Array } | undefined;
 }
 
-interface Model {
+export interface Model {
   queries: readonly string[];
   keys: readonly string[];
   /** Of them, those that are not padding. */
@@ -1035,10 +1037,6 @@ function drawThumbs(surface: Surface, { model, values }: Drawn, side: Side, { th
 
 // ---------------------------------------------------------------- code
 
-// Words for a comment, which ends with its line.
-function lineOf(words: readonly string[]): string {
-  return words.join(" ").replace(/[\u2028\u2029]/g, " ");
-}
 
 function codeOf(values: Values, model: Model): Code {
   const { sides } = model;
@@ -1083,12 +1081,16 @@ function codeOf(values: Values, model: Model): Code {
       "const split = (x) => tensor(Array.from({ length: heads }, (_, h) =>",
       "  Array.from(x, (row) => [...row.data.slice(h * width, (h + 1) * width)])));",
       "",
-      `// One seed a word: ${lineOf(model.queries)}`,
+      `// One seed a word: ${onOneLine(model.queries)}`,
       `const asking = vectors(${seeds(model.queries, 1)});`,
-      ...(model.cross ? [`// ${lineOf(model.keys)}`] : []),
+      ...(model.cross ? [`// ${onOneLine(model.keys)}`] : []),
       `const answering = vectors(${seeds(model.keys, 2)});`,
       ...sides.flatMap(attending),
       "",
     ].join("\n"),
+    numpy: async () => {
+      const { attentionNumpy } = await import("./numpy-programs.js");
+      return attentionNumpy(model, seeds, { mean: sharedMean, std: wordDeviation, line: onOneLine, slopes: slopesOf });
+    },
   };
 }

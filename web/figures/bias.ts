@@ -26,7 +26,7 @@ import {
 } from "./scheme-fields.js";
 import type { Surface } from "./surface.js";
 
-interface Model {
+export interface Model {
   chosen: ChosenScheme<BiasScheme>;
   title: string;
   heads: number;
@@ -473,36 +473,11 @@ function codeOf(model: Model, view: string): Code {
       : "";
   const names = ["bias", ...(grid ? ["grid"] : []), scheme].join(", ");
   const javascript = `import { ${names} } from "posenc";\n\nconst b = ${call}\n${masked}`;
-  const numpy = numpyOf(model, view);
-  return numpy === undefined ? { javascript } : { javascript, numpy };
-}
-
-// Straight lines by their slopes, where both sides of the query are known to be.
-function numpyOf(model: Model, view: string): string | undefined {
-  const { slopes, positions, causal, shifts, profiles, offsets, heads } = model;
-  if (!slopes || !shifts) return undefined;
-  const mirrored = (h: number): boolean => {
-    const at = (offset: number): number => profiles[h * offsets + positions - 1 + offset] as number;
-    return Array.from({ length: positions }, (_, k) => at(k) === at(-k)).every(Boolean);
+  return {
+    javascript,
+    numpy: async () => {
+      const { biasNumpy } = await import("./numpy-programs.js");
+      return biasNumpy(model, view);
+    },
   };
-  if (!causal && !Array.from({ length: heads }, (_, h) => mirrored(h)).every(Boolean)) return undefined;
-  if (view === "profiles") {
-    return [
-      "import numpy as np",
-      "",
-      `slopes = np.array([${slopes.map(String).join(", ")}])`,
-      `offset = np.arange(${offsets}) - ${positions - 1}  # key - query`,
-      "b = -slopes[:, None] * np.abs(offset)",
-      "",
-    ].join("\n");
-  }
-  return [
-    "import numpy as np",
-    "",
-    `slopes = np.array([${slopes.map(String).join(", ")}])`,
-    `i, j = np.arange(${positions})[:, None], np.arange(${positions})[None, :]`,
-    "b = -slopes[:, None, None] * np.abs(j - i)",
-    ...(causal ? ["b = np.where(j <= i, b, -np.inf)"] : []),
-    "",
-  ].join("\n");
 }

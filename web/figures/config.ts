@@ -900,34 +900,11 @@ function codeOf({ model, row, values }: Drawn): Code {
       : []),
     "",
   ].join("\n");
-  const numpy = turning && numpyOf(turning);
-  return numpy === undefined ? { javascript } : { javascript, numpy };
-}
-
-// The rules that are a line or two.
-function numpyOf({ scheme, wavelengths }: Turning): string | undefined {
-  const { base, dim, rotaryDim, scaling } = scheme as unknown as {
-    base: number;
-    dim: number;
-    rotaryDim?: number;
-    scaling?: { type: string } & Record<string, number>;
-  };
-  if (scheme.name !== "rope") return undefined;
-  const wide = rotaryDim ?? dim;
-  if (wide !== 2 * wavelengths.length) return undefined;
-  const law = (by: number | string): string => `omega = ${by} ** (-np.arange(0, ${wide}, 2) / ${wide})`;
-  const rules: Record<string, readonly string[] | undefined> = {
-    none: [law(base)],
-    linear: [`${law(base)} / ${scaling?.factor}`],
-    ntk: [law(`(${base} * ${scaling?.factor} ** (${wide} / ${wide - 2}))`)],
-    llama3: [
-      law(base),
-      `turns = ${scaling?.originalMaxPositionEmbeddings} * omega / (2 * np.pi)`,
-      `low, high = ${scaling?.lowFreqFactor}, ${scaling?.highFreqFactor}`,
-      "keep = np.clip((turns - low) / (high - low), 0, 1)",
-      `omega = (1 - keep) * omega / ${scaling?.factor} + keep * omega`,
-    ],
-  };
-  const rule = rules[scaling?.type ?? "none"];
-  return rule && ["import numpy as np", "", ...rule, "wavelength = 2 * np.pi / omega", ""].join("\n");
+  const numpy =
+    turning &&
+    (async (): Promise<string | undefined> => {
+      const { wavelengthsNumpy } = await import("./numpy-programs.js");
+      return wavelengthsNumpy(turning.scheme, length);
+    });
+  return { javascript, numpy };
 }

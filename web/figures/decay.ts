@@ -79,7 +79,8 @@ const neighbours = 16;
 // On a log scale the largest size from each offset on is drawn, as far as this many times the largest offset.
 const lookAhead = 3;
 const leastShown = 1e-5;
-const mostMidpoints = 1_000_000;
+// Beyond, the midpoints that a program sums are too many.
+const mostNumpy = 1e5;
 
 export const decay = defineFigure<Model>({
   name: "decay",
@@ -381,23 +382,12 @@ function codeOf(model: Model, long: boolean): Code {
     `${samples}const law = ${made};\nconst offsets = ${listed};\n` +
     "const integral = oscillatoryIntegral(law, offsets);\n" +
     `const sum = riemannSum(law, offsets, { dim: ${dim} });  // g(k) / (d/2)\n`;
-  if (numpy === undefined || reach > mostMidpoints / 10) return { javascript };
-  // The fastest cosine of the long range needs this many midpoints for six digits.
-  const points = long ? mostMidpoints : 100_000;
+  if (numpy === undefined || reach > mostNumpy) return { javascript };
   return {
     javascript,
-    numpy: [
-      "import numpy as np",
-      "",
-      `k = ${long ? `np.array(${listed})` : `np.arange(${listed})`}`,
-      "",
-      "def mean_cosine(t):",
-      `    theta = ${numpy}`,
-      "    return np.array([np.cos(offset * theta).mean() for offset in k])",
-      "",
-      `total = mean_cosine(np.arange(${dim / 2}) / ${dim / 2})  # g(k) / (d/2)`,
-      `integral = mean_cosine((np.arange(${points}) + 0.5) / ${points})  # by midpoints`,
-      "",
-    ].join("\n"),
+    numpy: async () => {
+      const { decayNumpy } = await import("./numpy-programs.js");
+      return decayNumpy(numpy, `np.${long ? "array" : "arange"}(${listed})`, dim);
+    },
   };
 }

@@ -982,34 +982,39 @@ export class FigureElement extends Base {
   #syncCode(state: State<unknown>): void {
     const code = this.#figure.code?.(state);
     if (!code) return;
-    const blocks: [string, string | undefined][] = [
-      ["JavaScript", code.javascript],
-      ["NumPy", code.numpy],
-    ];
-    this.#parts.codeBlocks.replaceChildren(
-      ...blocks.flatMap(([language, program]) => {
-        if (program === undefined) return [];
-        const copy = make(
-          "button",
-          { type: "button", textContent: "copy" },
-          { "aria-label": `Copy the ${language} code` },
-        );
-        const pre = make(
-          "pre",
-          { textContent: program, tabIndex: 0 },
-          // Landmarks are told apart by their names.
-          { role: "region", "aria-label": `${language} code: ${this.#figure.title(state)}` },
-        );
-        copy.addEventListener("click", () => {
-          void copyText(program).then((copied) => {
-            if (!copied) getSelection()?.selectAllChildren(pre);
-            copy.textContent = copied ? "copied" : "selected";
-            setTimeout(() => (copy.textContent = "copy"), 2000);
+    const show = (numpy?: string): void => {
+      const blocks: [string, string | undefined][] = [
+        ["JavaScript", code.javascript],
+        ["NumPy", numpy],
+      ];
+      this.#parts.codeBlocks.replaceChildren(
+        ...blocks.flatMap(([language, program]) => {
+          if (program === undefined) return [];
+          const copy = make(
+            "button",
+            { type: "button", textContent: "copy" },
+            { "aria-label": `Copy the ${language} code` },
+          );
+          const pre = make(
+            "pre",
+            { textContent: program, tabIndex: 0 },
+            // Landmarks are told apart by their names.
+            { role: "region", "aria-label": `${language} code: ${this.#parts.title.textContent}` },
+          );
+          copy.addEventListener("click", () => {
+            void copyText(program).then((copied) => {
+              if (!copied) getSelection()?.selectAllChildren(pre);
+              copy.textContent = copied ? "copied" : "selected";
+              setTimeout(() => (copy.textContent = "copy"), 2000);
+            });
           });
-        });
-        return [make("div", { class: "line" }, {}, [language, copy]), pre];
-      }),
-    );
+          return [make("div", { class: "line" }, {}, [language, copy]), pre];
+        }),
+      );
+    };
+    show();
+    // Without a network any more, JavaScript is all there is.
+    code.numpy?.().then((program) => state === this.#state && show(program), () => {});
   }
 
   #syncTable(state: State<unknown>): void {

@@ -26,7 +26,6 @@ import {
   type ChosenScheme,
 } from "./scheme-fields.js";
 import type { Surface } from "./surface.js";
-import { sinusoidalNumpy } from "./tables.js";
 
 /** What a column of a table of sines and cosines holds. */
 interface Role {
@@ -487,7 +486,11 @@ function codeOf(values: Values, model: Model): Code {
   const javascript =
     `import { ${names} } from "posenc";\n\n` +
     `const table = encode(${made}, ${positions});  // [${model.rows}, ${model.columns}]\n`;
-  const written = scheme === "sinusoidal" && !cells && !model.chosen.given;
-  const numpy = written ? sinusoidalNumpy(values, model.rows, model.columns, model.start) : undefined;
-  return numpy === undefined ? { javascript } : { javascript, numpy: [...numpy, ""].join("\n") };
+  return {
+    javascript,
+    numpy: async () => {
+      const { tableNumpy } = await import("./numpy-programs.js");
+      return cells ? undefined : tableNumpy(model.chosen.scheme, model.rows, model.start);
+    },
+  };
 }

@@ -25,7 +25,7 @@ import type { Box, Ink, Surface } from "./surface.js";
 
 type Part = keyof Bilinear;
 
-interface Model {
+export interface Model {
   chosen: ChosenScheme<EmbedScheme>;
   positions: number;
   dim: number;
@@ -539,6 +539,10 @@ function codeOf(model: Model, values: Values): Code {
         `const scales = [${Array.from(scales).join(", ")}];\n` +
         `const { terms, value, remainder } = taylor({ tokens: ${positions}, dim: ${dim}, seed: ${seed}, scales, ` +
         `positions: [${tokens.join(", ")}], scheme: ${chosen.code} });\n`,
+      numpy: async () => {
+        const { seriesNumpy } = await import("./numpy-programs.js");
+        return seriesNumpy(model, seed);
+      },
     };
   }
   const random = kind !== "identity" && kind !== "own";
@@ -560,39 +564,11 @@ function codeOf(model: Model, values: Values): Code {
     `${random ? `const diagonal = ${dealt}` : ""}${lines[kind] ?? ""}` +
     `const { value, relative, absolute, rest } = bilinear(${chosen.code}, h, ` +
     `{ queries: ${positions}, keys: ${positions} });\n`;
-  const numpy = numpyOf(model, values);
-  return numpy === undefined ? { javascript } : { javascript, numpy };
-}
-
-// The numbers of H are written out, where they are not too many.
-function numpyOf({ chosen, positions, dim, kind, h }: Model, values: Values): string | undefined {
-  const usual = (values.spacing ?? "paper") === "paper" && Number(values.scale ?? 1) === 1 && !chosen.given &&
-    values.padIndex === undefined;
-  if (!usual || kind === "own" || h.length > 1024) return undefined;
-  const half = values.layout === "half";
-  const first = half ? `np.arange(${dim / 2})` : `np.arange(0, ${dim}, 2)`;
-  const sineFirst = (values.order ?? "sin-cos") === "sin-cos";
-  const list = `[${Array.from(h).join(", ")}]`;
-  const made: Record<string, string> = {
-    identity: `H = np.eye(${dim})`,
-    general: `H = np.array(${list}).reshape(${dim}, ${dim})`,
+  return {
+    javascript,
+    numpy: async () => {
+      const { partsNumpy } = await import("./numpy-programs.js");
+      return partsNumpy(model);
+    },
   };
-  return [
-    "import numpy as np",
-    "",
-    made[kind] ?? `H = np.diag(${list})`,
-    `m = np.arange(${positions})`,
-    `omega = ${Number(values.base ?? 10000)} ** (-np.arange(0, ${dim}, 2) / ${dim})`,
-    `first = ${first}`,
-    `${sineFirst ? "sine, cosine" : "cosine, sine"} = first, first + ${half ? dim / 2 : 1}`,
-    `p = np.empty((${positions}, ${dim}))`,
-    "p[:, sine], p[:, cosine] = np.sin(m[:, None] * omega), np.cos(m[:, None] * omega)",
-    "d = np.diag(H)",
-    "value = p @ H @ p.T",
-    "turns = lambda k: np.cos(k[..., None] * omega)",
-    "relative = (turns(m[:, None] - m) * (d[cosine] + d[sine]) / 2).sum(-1)",
-    "absolute = (turns(m[:, None] + m) * (d[cosine] - d[sine]) / 2).sum(-1)",
-    "rest = p @ (H - np.diag(d)) @ p.T",
-    "",
-  ].join("\n");
 }

@@ -57,7 +57,7 @@ interface Lanes {
   t5: Float32Array;
 }
 
-interface Model {
+export interface Model {
   trained: number;
   length: number;
   dim: number;
@@ -703,30 +703,23 @@ function drawRules(surface: Surface, { model, row, column }: Drawn): void {
 
 // ---------------------------------------------------------------- code
 
-function codeOf({ view, model, values }: Drawn): Code {
-  const { trained, length, step, head, rules, dim, plain } = model;
+function codeOf({ view, model }: Drawn): Code {
+  const { trained, length, step, head, rules, plain } = model;
   const rule = chosenRule(model);
   const name = /^\w+/.exec(rule.code)?.[0] as string;
-  const base = Number(values.base);
   const measured = `{ trained: ${trained}, length: ${length}, trainedWith: plain }`;
   if (view === "phases") {
     const javascript =
       `import { ${[...new Set(["extrapolation", "rope", name])].join(", ")} } from "posenc";\n\n` +
       `const plain = ${plain};\n` +
       `const { seen, reached, unseen } = extrapolation(${rule.code}, ${measured});\n`;
-    const linear = `omega / ${Number(values.factor)}`;
-    const divided = { [ruleName("none")]: "omega", [ruleName("linear")]: linear }[rule.name];
-    if (divided === undefined) return { javascript };
-    const numpy = [
-      "import numpy as np",
-      "",
-      `omega = ${base} ** (-np.arange(0, ${dim}, 2) / ${dim})`,
-      `seen = ${trained - 1} * omega / (2 * np.pi)  # turns`,
-      `reached = ${length - 1} * ${divided} / (2 * np.pi)`,
-      "unseen = np.maximum(0, np.minimum(1, reached) - np.minimum(1, seen))",
-      "",
-    ];
-    return { javascript, numpy: numpy.join("\n") };
+    return {
+      javascript,
+      numpy: async () => {
+        const { phasesNumpy } = await import("./numpy-programs.js");
+        return phasesNumpy(model, rule.scheme);
+      },
+    };
   }
   if (view === "rules") {
     return {
@@ -740,6 +733,10 @@ function codeOf({ view, model, values }: Drawn): Code {
         `const unseen = rules.map((rule) => extrapolation(rule, ${measured}).unseen);`,
         "",
       ].join("\n"),
+      numpy: async () => {
+        const { rulesNumpy } = await import("./numpy-programs.js");
+        return rulesNumpy(model);
+      },
     };
   }
   const names = [...new Set(["alibi", "arange", "bias", "contextExtension", "rope", name, "t5"])];
@@ -757,5 +754,9 @@ function codeOf({ view, model, values }: Drawn): Code {
       "const score = kernel.after;  // of RoPE",
       "",
     ].join("\n"),
+    numpy: async () => {
+      const { schemesNumpy } = await import("./numpy-programs.js");
+      return schemesNumpy(model, rule.scheme, heads, frequencies(rule.scheme, { length }).attentionFactor);
+    },
   };
 }

@@ -139,7 +139,8 @@ export interface DataTable {
 /** Programs that make the same numbers. */
 export interface Code {
   javascript: string;
-  numpy?: string;
+  /** Comes from a file of its own; none where no short one makes them. */
+  numpy?: (() => Promise<string | undefined>) | undefined;
 }
 
 /** What a long computation is told and tells. */

@@ -33,7 +33,7 @@ import { chosenScheme, descriptorOf, schemeFields, type ChosenScheme } from "./s
 import { estimateWidth, type Ink, type Surface } from "./surface.js";
 import { tableFiles } from "./table-file.js";
 
-interface Model {
+export interface Model {
   /** Undefined where the table is the reader's. */
   chosen: ChosenScheme<EmbedScheme | RotateScheme> | undefined;
   title: string;
@@ -763,5 +763,9 @@ function codeOf({ model, row, column, values }: Drawn): Code {
         : [`const table = encode(${code}, ${where});  // [${model.tokens}, ${model.width}]`]),
       ...compared,
     ].join("\n"),
+    numpy: async () => {
+      const { gridNumpy } = await import("./numpy-programs.js");
+      return gridNumpy(model, view, own, text);
+    },
   };
 }

@@ -33,7 +33,17 @@ import { magnitude } from "./magnitude.js";
 import { brokenLines, labelSize, legend } from "./marks.js";
 import { refuseValue } from "./refusal.js";
 import { schemeFields, schemeText } from "./scheme-fields.js";
-import { byHead, cutWords, isolated, seedOf, shortened, someTokensOf, tokensOf, vectorsOf } from "./sentence.js";
+import {
+  byHead,
+  cutWords,
+  isolated,
+  onOneLine,
+  seedOf,
+  shortened,
+  someTokensOf,
+  tokensOf,
+  vectorsOf,
+} from "./sentence.js";
 import {
   causalOnly,
   descriptorNamed,
@@ -45,6 +55,7 @@ import {
   seesBackOnly,
   sizedCode,
   sizesFor,
+  slopesOf,
   titleOf,
   type Descriptor,
   type Size,
@@ -64,11 +75,12 @@ interface Sentence {
   logits: Float64Array;
 }
 
-interface Model {
+export interface Model {
   /** What is said of a sentence too long, if it is. */
   cut: string;
   descriptor: Descriptor | undefined;
   given: AnyScheme | undefined;
+  scheme: AnyScheme | undefined;
   heads: number;
   width: number;
   head: number;
@@ -349,7 +361,8 @@ function modelOf(values: Values, given: AnyScheme | undefined): Model {
   const extent = magnitude(both) || 1;
   return {
     cut,
-    ...{ descriptor, given, heads, width, head, causal, sorted, permutation: order, places, sentences, apart, gap },
+    ...{ descriptor, given, scheme, heads, width, head, causal, sorted, permutation: order },
+    ...{ places, sentences, apart, gap },
     outputs: both,
     logitGap,
     same: gap <= 1e-5 * extent,
@@ -609,7 +622,7 @@ function codeOf(values: Values, model: Model): Code {
       "",
       ...(made ? [`const scheme = ${made};`] : []),
       `const [heads, width] = [${heads}, ${width}];`,
-      `// One seeded vector a word: ${sentences[0].words.join(" ").replace(/[\u2028\u2029]/g, " ")}`,
+      `// One seeded vector a word: ${onOneLine(sentences[0].words)}`,
       `const words = [${seeds.join(", ")}].map((seed) =>`,
       `  randomNormal([heads, width], { seed, std: ${wordDeviation} }));`,
       "// [heads, tokens, width], in an order of the words",
@@ -625,5 +638,9 @@ function codeOf(values: Values, model: Model): Code {
       `const gap = permutationGap(x, permutation${measured.length > 0 ? `, { ${measured.join(", ")} }` : ""});`,
       "",
     ].join("\n"),
+    numpy: async () => {
+      const { permutationNumpy } = await import("./numpy-programs.js");
+      return permutationNumpy(model, seeds, { mean: 0, std: wordDeviation, line: onOneLine, slopes: slopesOf });
+    },
   };
 }

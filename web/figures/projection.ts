@@ -10,7 +10,6 @@ import {
   type Code,
   type Figure,
   type State,
-  type Values,
 } from "./figure.js";
 import { book, count, lowered } from "./format.js";
 import { brokenLines, inkOf, labelSize } from "./marks.js";
@@ -18,7 +17,7 @@ import { refuseValue } from "./refusal.js";
 import { shortened } from "./sentence.js";
 import type { Box, Surface } from "./surface.js";
 import { tableFiles } from "./table-file.js";
-import { compareSentence, sinusoidalNumpy, tableFields, tablesOf, type PositionTable } from "./tables.js";
+import { compareSentence, tableFields, tablesOf, type PositionTable } from "./tables.js";
 
 interface Side extends PositionTable {
   /** [rows, 2]. */
@@ -196,7 +195,7 @@ export const projection: Figure = defineFigure<Model>({
     return { data: points, shape: [rows, 2] };
   },
 
-  code: ({ values, model }) => codeOf(values, model),
+  code: ({ values, model }) => codeOf(model),
 });
 
 function components(table: PositionTable, axes: readonly [number, number]): Side {
@@ -410,7 +409,7 @@ function drawBars(surface: Surface, { axes }: Model, side: Side, box: Box): void
 
 // ---------------------------------------------------------------- code
 
-function codeOf(values: Values, { sides, axes, map }: Model): Code {
+function codeOf({ sides, axes, map }: Model): Code {
   const { made, rows, columns, explained } = sides[0] as Side;
   const named = made as NonNullable<typeof made>;
   const table = `const table = encode(${named.code}, ${rows});  // [${rows}, ${columns}]\n`;
@@ -427,17 +426,11 @@ function codeOf(values: Values, { sides, axes, map }: Model): Code {
     `const { scores, explained, total } = pca(table, { components: ${explained.length} });\n` +
     "const points = tensor(Array.from({ length: table.shape[0] }, (_, t) =>\n" +
     `  [scores.at(t, ${axes[0]}), scores.at(t, ${axes[1]})]), undefined, "float64");\n`;
-  const numpy = named.name === "sinusoidal" ? sinusoidalNumpy(values, rows, columns) : undefined;
-  if (!numpy || !/^sinusoidal\(\{ dim: \d+(, base: [\d.e+]+)? \}\)$/.test(named.code)) return { javascript };
-  const lines = [
-    ...numpy,
-    "",
-    "centred = table - table.mean(axis=0, dtype=np.float64)",
-    "_, _, components = np.linalg.svd(centred, full_matrices=False)",
-    "largest = np.abs(components).argmax(axis=1)",
-    "components *= np.sign(components[np.arange(len(components)), largest])[:, None]",
-    `points = centred @ components[[${axes[0]}, ${axes[1]}]].T`,
-    "",
-  ];
-  return { javascript, numpy: lines.join("\n") };
+  return {
+    javascript,
+    numpy: async () => {
+      const { projectionNumpy } = await import("./numpy-programs.js");
+      return projectionNumpy(named.scheme, rows, axes);
+    },
+  };
 }

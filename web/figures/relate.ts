@@ -48,7 +48,7 @@ interface TableRow {
 type Scheme = RelateScheme | BiasScheme;
 type Descriptor = ReturnType<typeof descriptorOf>;
 
-interface Model {
+export interface Model {
   chosen: ChosenScheme<Scheme>;
   title: string;
   tokens: number;
@@ -564,6 +564,10 @@ function codeOf(state: Drawn): Code {
       javascript:
         `import { relativeIndex, ${scheme} } from "posenc";\n\n` +
         `const rows = relativeIndex(${made}, { queries: ${model.tokens}, keys: ${model.tokens} });\n`,
+      numpy: async () => {
+        const { rowsNumpy } = await import("./numpy-programs.js");
+        return rowsNumpy(model);
+      },
     };
   }
   const width = Number(values.dim ?? 16);
@@ -579,5 +583,9 @@ function codeOf(state: Drawn): Code {
       `const [added, masked] = [trace.${slot}, trace.masked].map((of) => of.slice(${model.head}, ${model.head + 1}).data);\n` +
       "// Nothing is added to a masked score.\n" +
       `const terms = tensor(added.map((term, n) => (masked[n] ? 0 : term)), [${model.tokens}, ${model.tokens}]);\n`,
+    numpy: async () => {
+      const { termsNumpy } = await import("./numpy-programs.js");
+      return termsNumpy(model, width, seed, Number(values.seed ?? 0));
+    },
   };
 }

@@ -52,7 +52,7 @@ interface MixUp {
   classic: readonly [number, number] | undefined;
 }
 
-interface Model {
+export interface Model {
   chosen: ChosenScheme<RotateScheme>;
   title: string;
   layout: Layout | undefined;
@@ -872,55 +872,29 @@ function codeOf(values: Values, model: Model, view: string): Code {
       ? `const [q, k] = [${list(model.q)}, ${list(model.k)}];\n`
       : `const [q, k] = randomNormal([2, ${dim}], { seed: ${seed} }).tolist();\n`) +
     `const everywhere = (vector) => Array(${positions}).fill(vector);\n`;
-  const numpy = view === "layouts" ? undefined : numpyOf(values, model);
+  const numpy = async () => {
+    const { rotateNumpy } = await import("./numpy-programs.js");
+    return rotateNumpy(values, model, view, layoutOf(model.chosen.scheme) === "half");
+  };
   if (view === "pairs") {
     const javascript =
       `${begin("rotate")}const scheme = ${made};\n` +
       `const queries = rotate(everywhere(q), scheme, { side: "query" });  // [${positions}, ${dim}]\n` +
       'const keys = rotate(everywhere(k), scheme, { side: "key" });\n';
-    return numpy === undefined ? { javascript } : { javascript, numpy };
+    return { javascript, numpy };
   }
   if (view === "layouts" && mixUp) {
     const javascript =
       `${begin("attention", "frequencies", "rotate")}${mixedCode(values, model)}` +
       "const { trace } = attention(turnQuery(everywhere(q)), turnKey(everywhere(k)), everywhere(k), { trace: true });\n" +
       `const scores = trace.content;  // [${positions}, ${positions}], mixed\n`;
-    return { javascript };
+    return { javascript, numpy };
   }
   const javascript =
     `${begin("attention")}` +
     `const { trace } = attention(everywhere(q), everywhere(k), everywhere(k), { rotate: ${made}, trace: true });\n` +
     `const scores = trace.content;  // [${positions}, ${positions}], q at m and k at n\n`;
-  if (numpy === undefined) return { javascript };
-  return { javascript, numpy: `${numpy}scores = queries @ keys.T / np.sqrt(${dim})\n` };
-}
-
-// Queries and keys in NumPy, of plain rotary encoding and vectors that can be read.
-function numpyOf(values: Values, { chosen, q, k, pairs, dim, positions }: Model): string | undefined {
-  const plain = chosen.name === "rope" && !chosen.given && (values["scaling.type"] ?? "none") === "none";
-  if (!plain || dim > 64) return undefined;
-  const half = layoutOf(chosen.scheme) === "half";
-  const total = pairs.length;
-  const list = (vector: ArrayLike<number>): string => `np.array([${Array.from(vector).join(", ")}], float)`;
-  return [
-    "import numpy as np",
-    "",
-    `q = ${list(q)}`,
-    `k = ${list(k)}`,
-    `omega = ${Number(values.base ?? 10000)} ** (-np.arange(${total}) / ${total})`,
-    half ? `first = np.arange(${total})` : `first = np.arange(0, ${2 * total}, 2)`,
-    `second = first + ${half ? total : 1}`,
-    `angle = np.arange(${positions})[:, None] * omega`,
-    "",
-    "def turned(x):",
-    "    out = np.tile(x, (len(angle), 1))",
-    "    out[:, first] = x[first] * np.cos(angle) - x[second] * np.sin(angle)",
-    "    out[:, second] = x[first] * np.sin(angle) + x[second] * np.cos(angle)",
-    "    return out",
-    "",
-    "queries, keys = turned(q), turned(k)",
-    "",
-  ].join("\n");
+  return { javascript, numpy };
 }
 
 // turnQuery and turnKey, as mixUpOf() mixes them.

@@ -99,6 +99,11 @@ export function byHead(rows: Float32Array, heads: number, width: number): Float3
   return parts;
 }
 
+/** Words in a comment of a program: some characters end its line. */
+export function onOneLine(words: readonly string[]): string {
+  return words.join(" ").replace(/[\u2028\u2029]/g, " ");
+}
+
 const numbers = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"];
 
 /** Small counts in words, as a book writes them: "three", "12". */

@@ -23,7 +23,7 @@ import { schemeFields, type ChosenScheme } from "./scheme-fields.js";
 import type { Ink, Surface } from "./surface.js";
 import { chosenTurning, turningChooser, turningDescriptor, type Turning } from "./turning.js";
 
-interface Model {
+export interface Model {
   chosen: ChosenScheme<Turning>;
   title: string;
   k: number;
@@ -220,7 +220,7 @@ export const shift = defineFigure<Model>({
       ? { data: model.matrix, shape: [model.dim, model.dim] }
       : { data: model.errors, shape: [model.positions] },
 
-  code: ({ model, values }) => codeOf(model, values),
+  code: ({ model }) => codeOf(model),
 });
 
 // ---------------------------------------------------------------- the numbers
@@ -450,33 +450,18 @@ function drawWhole(surface: Surface, { model, row, column }: Drawn): void {
 
 // ---------------------------------------------------------------- code
 
-function codeOf(model: Model, values: Values): Code {
+function codeOf(model: Model): Code {
   const { chosen, k, positions, length } = model;
   const javascript =
     `import { ${[chosen.name, "shiftError", "shiftMatrix"].join(", ")} } from "posenc";\n\n` +
     `const scheme = ${chosen.code};\n` +
     `const matrix = shiftMatrix(scheme, ${k}, { length: ${length} });\n` +
     `const error = shiftError(scheme, ${k}, ${positions}, { length: ${length} });\n`;
-  const numpy = numpyOf(model, values);
-  return numpy === undefined ? { javascript } : { javascript, numpy };
-}
-
-function numpyOf({ chosen, k, dim, pairs }: Model, values: Values): string | undefined {
-  const embeds = chosen.name === "sinusoidal";
-  const usual = embeds ? (values.spacing ?? "paper") === "paper" : (values["scaling.type"] ?? "none") === "none";
-  if (chosen.given || !usual || pairs.length * 2 !== dim) return undefined;
-  const half = values.layout === "half";
-  const sineFirst = embeds && (values.order ?? "sin-cos") === "sin-cos";
-  return [
-    "import numpy as np",
-    "",
-    `omega = ${Number(values.base ?? 10000)} ** (-np.arange(0, ${dim}, 2) / ${dim})`,
-    half ? `i = np.arange(${pairs.length})` : `i = np.arange(0, ${dim}, 2)`,
-    `j = i + ${half ? pairs.length : 1}`,
-    `cos, sin = np.cos(omega * ${k}), np.sin(omega * ${k})`,
-    `matrix = np.zeros((${dim}, ${dim}))`,
-    "matrix[i, i] = matrix[j, j] = cos",
-    sineFirst ? "matrix[i, j], matrix[j, i] = sin, -sin" : "matrix[i, j], matrix[j, i] = -sin, sin",
-    "",
-  ].join("\n");
+  return {
+    javascript,
+    numpy: async () => {
+      const { shiftNumpy } = await import("./numpy-programs.js");
+      return shiftNumpy(model);
+    },
+  };
 }

@@ -9,7 +9,7 @@ import { hasRoom, indexTicks, labelSize, legend, valueTicks } from "./marks.js";
 import { shortened } from "./sentence.js";
 import type { Box, Run, Surface } from "./surface.js";
 import { tableFiles } from "./table-file.js";
-import { compareSentence, sinusoidalNumpy, tableFields, tablesOf, type PositionTable } from "./tables.js";
+import { compareSentence, tableFields, tablesOf, type PositionTable } from "./tables.js";
 
 type Metric = "dot" | "cosine" | "euclidean";
 
@@ -142,7 +142,7 @@ export const similarity: Figure = defineFigure<Model>({
     return { data: values, shape: [rows, rows] };
   },
 
-  code: ({ values, model }) => codeOf(values, model),
+  code: ({ model }) => codeOf(model),
 });
 
 const word: Readonly<Record<Metric, string>> = { dot: "dot product", cosine: "cosine", euclidean: "distance" };
@@ -368,7 +368,7 @@ function drawProfile(surface: Surface, model: Model, side: Side, box: Box, row: 
 
 // ---------------------------------------------------------------- code
 
-function codeOf(values: State<Model>["values"], { sides, metric }: Model): Code {
+function codeOf({ sides, metric }: Model): Code {
   const { made, rows, columns } = sides[0] as Side;
   const named = made as NonNullable<typeof made>;
   const javascript =
@@ -376,20 +376,11 @@ function codeOf(values: State<Model>["values"], { sides, metric }: Model): Code 
     `const table = encode(${named.code}, ${rows});  // [${rows}, ${columns}]\n` +
     `const s = similarity(table, { metric: "${metric}" });  // [${rows}, ${rows}]\n` +
     "const profile = offsetProfile(s);  // by key - query: offsets, mean, lowest, highest\n";
-  const table = named.name === "sinusoidal" ? sinusoidalNumpy(values, rows, columns) : undefined;
-  if (!table || !/^sinusoidal\(\{ dim: \d+(, base: [\d.e+]+)? \}\)$/.test(named.code)) return { javascript };
-  const compared = {
-    dot: ["s = table @ table.T"],
-    cosine: ["unit = table / np.linalg.norm(table, axis=1, keepdims=True)", "s = unit @ unit.T"],
-    euclidean: ["s = np.linalg.norm(table[:, None] - table[None], axis=-1)"],
-  }[metric];
-  const lines = [
-    ...table,
-    "",
-    "table = table.astype(np.float64)",
-    ...compared,
-    `profile = [np.diagonal(s, k).mean() for k in range(${1 - rows}, ${rows})]`,
-    "",
-  ];
-  return { javascript, numpy: lines.join("\n") };
+  return {
+    javascript,
+    numpy: async () => {
+      const { similarityNumpy } = await import("./numpy-programs.js");
+      return similarityNumpy(named.scheme, rows, metric);
+    },
+  };
 }

@@ -155,6 +155,12 @@ export function seesBackOnly(scheme: AnyScheme, heads: number, width: number): b
   }
 }
 
+/** How much a bias that falls straight takes away at a distance of one, a head each. */
+export function slopesOf(scheme: AnyScheme): Float32Array {
+  const fallen = biasOf(scheme as Parameters<typeof biasOf>[0], { queries: [1], keys: [0] });
+  return Float32Array.from(fallen.data, (value) => -value);
+}
+
 const ahead = new Map<string, boolean>();
 
 /** The same of a scheme of the catalogue, whatever the figure's size. */

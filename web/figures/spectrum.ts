@@ -12,7 +12,6 @@ import {
   type DataTable,
   type Reading,
   type State,
-  type Values,
 } from "./figure.js";
 import { book, count, short } from "./format.js";
 import { labelSize } from "./marks.js";
@@ -413,18 +412,14 @@ function codeOf({ model, values, view, row }: Drawn): Code {
   const { chosen, beforeScheme, context } = model;
   const made = `const scheme = ${chosen.code};\n`;
   if (view === "number") {
-    const numpy = lawOf(model, values);
     return {
       javascript:
         `import { radix, ${chosen.name} } from "posenc";\n\n${made}` +
         `const { digits, phase, rest } = radix(scheme, ${row}, { length: ${context} });\n`,
-      ...(numpy === undefined
-        ? {}
-        : {
-            numpy:
-              `${numpy}digits, rest = np.zeros(${model.pairs}), ${row}\n` +
-              `for i in np.argsort(omega, kind="stable"):\n    digits[i], rest = divmod(rest, 1 / omega[i])\n`,
-          }),
+      numpy: async () => {
+        const { digitsNumpy } = await import("./numpy-programs.js");
+        return digitsNumpy(chosen.scheme, context, model.pairs, row);
+      },
     };
   }
   const scaled = Object.keys(values).filter((name) => name.startsWith("scaling."));
@@ -434,35 +429,13 @@ function codeOf({ model, values, view, row }: Drawn): Code {
       ? schemeText(beforeScheme)
       : schemeCode(chosen.scheme.slot, chosen.name, values, scaled));
   const before = plain === undefined ? "" : `const before = spectrum(${plain}, { context: ${context} }).wavelength;\n`;
-  const numpy = lawOf(model, values, "before = 2 * np.pi / omega");
   return {
     javascript:
       `import { ${chosen.name}, spectrum } from "posenc";\n\n${made}` +
       `const { wavelength, turns, neverTurn } = spectrum(scheme, { context: ${context} });\n${before}`,
-    ...(numpy === undefined
-      ? {}
-      : { numpy: `${numpy}wavelength = 2 * np.pi / omega\nnever = np.flatnonzero(wavelength > ${context})\n` }),
+    numpy: async () => {
+      const { wavelengthsNumpy } = await import("./numpy-programs.js");
+      return wavelengthsNumpy(chosen.scheme, context, { before: true });
+    },
   };
-}
-
-// The frequencies in NumPy: the paper's law, and the rules that are one line or a few; `before` stands before a rule.
-function lawOf({ chosen, pairs, rule }: Model, values: Values, before?: string): string | undefined {
-  const usual = chosen.name === "rope" || (chosen.name === "sinusoidal" && (values.spacing ?? "paper") === "paper");
-  const even = Number(values.dim) % 2 === 0;
-  if (chosen.given || !usual || !even) return undefined;
-  const base = Number(values.base ?? 10000);
-  const factor = Number(values["scaling.factor"]);
-  const law = (of: string): string => `omega = ${of} ** (-np.arange(${pairs}) / ${pairs})`;
-  const lines = ["import numpy as np", "", law(String(base)), ...(rule !== undefined && before ? [before] : [])];
-  if (rule === "ntk" && pairs > 1) lines.push(law(`(${base} * ${factor} ** (${2 * pairs} / ${2 * pairs - 2}))`));
-  else if (rule === "linear") lines.push(`omega = omega / ${factor}`);
-  else if (rule === "llama3") {
-    const [low, high] = [values["scaling.lowFreqFactor"], values["scaling.highFreqFactor"]];
-    lines.push(
-      `turns = ${String(values["scaling.originalMaxPositionEmbeddings"])} * omega / (2 * np.pi)`,
-      `keep = np.clip((turns - ${String(low)}) / (${String(high)} - ${String(low)}), 0, 1)`,
-      `omega = keep * omega + (1 - keep) * omega / ${factor}`,
-    );
-  } else if (rule !== undefined && rule !== "ntk") return undefined;
-  return `${lines.join("\n")}\n`;
 }

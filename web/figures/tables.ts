@@ -27,7 +27,7 @@ export interface PositionTable {
   rows: number;
   columns: number;
   /** How it is made; undefined for numbers that were handed over. */
-  made: Pick<ChosenScheme<EmbedScheme>, "name" | "code"> | undefined;
+  made: Pick<ChosenScheme<EmbedScheme>, "scheme" | "name" | "code"> | undefined;
   /** Seeded numbers, as a table is before training. */
   untrained: boolean;
 }
@@ -85,7 +85,7 @@ function tableOf({ scheme, title, name, code }: ChosenScheme<EmbedScheme>, posit
   const table = encode(scheme, positions);
   const [rows = 0, columns = 0] = table.shape;
   const untrained = name === "learned" && !Object.hasOwn(scheme.toJSON(), "table");
-  return { title, phrase: phraseOf(title), table, rows, columns, made: { name, code }, untrained };
+  return { title, phrase: phraseOf(title), table, rows, columns, made: { scheme, name, code }, untrained };
 }
 
 function phraseOf(title: string): string {
@@ -127,26 +127,4 @@ function onOneAxis(descriptor: Descriptor): boolean {
     drawn.set(descriptor.name, fits);
   }
   return fits;
-}
-
-/** The paper's table in NumPy, for the options it is usually written with; undefined for others. */
-export function sinusoidalNumpy(values: Values, rows: number, columns: number, start = 0): string[] | undefined {
-  const plain =
-    (values.spacing ?? "paper") === "paper" &&
-    columns % 2 === 0 &&
-    Number(values.scale ?? 1) === 1 &&
-    values.padIndex === undefined;
-  if (!plain) return undefined;
-  const [first, second] = values.order === "cos-sin" ? ["cos", "sin"] : ["sin", "cos"];
-  const halves = values.layout === "half";
-  const [left, right] = halves ? [`:${columns / 2}`, `${columns / 2}:`] : ["0::2", "1::2"];
-  return [
-    "import numpy as np",
-    "",
-    `positions = np.arange(${start}, ${start + rows})[:, None]`,
-    `omega = ${Number(values.base ?? 10000)} ** (-np.arange(0, ${columns}, 2) / ${columns})`,
-    `table = np.empty((${rows}, ${columns}), np.float32)`,
-    `table[:, ${left}] = np.${first}(positions * omega)`,
-    `table[:, ${right}] = np.${second}(positions * omega)`,
-  ];
 }

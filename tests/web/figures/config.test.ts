@@ -274,7 +274,7 @@ describe("what it takes", () => {
     expect(config.code!(state).javascript).toContain('"n_head": 4');
   });
 
-  it("gives programs that make the same numbers", () => {
+  it("gives programs that make the same numbers", async () => {
     for (const state of [figureState("config", {}), stateOf(gemma3), stateOf(gemma3, { kind: 0 })]) {
       const body = config.code!(state).javascript.replace(/import \{ (.*) \} from .*;/g, "");
       const names = ["frequencies", "fromConfig"] as const;
@@ -290,8 +290,8 @@ describe("what it takes", () => {
       const made = run(posenc.bias, posenc.relativeIndex, configPart.fromConfig);
       expect(made).toEqual([...config.array!(state).data]);
     }
-    expect(config.code!(figureState("config", {})).numpy).toContain("turns = 8192 * omega / (2 * np.pi)");
-    expect(config.code!(stateOf(gemma3)).numpy).toContain("omega = 1000000 ** (-np.arange(0, 16, 2) / 16) / 8");
+    expect(await config.code!(figureState("config", {})).numpy!()).toContain("turns = 8192 * omega / (2 * np.pi)");
+    expect(await config.code!(stateOf(gemma3)).numpy!()).toContain("omega = 1000000 ** (-np.arange(0, 16, 2) / 16)\nomega = omega / 8");
     expect(config.code!(stateOf(t5)).numpy).toBeUndefined();
     expect(config.summary(figureState("config", {}))).toContain("29 are kept, 6 are ramped, 29 are scaled");
   });

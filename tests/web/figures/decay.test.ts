@@ -202,7 +202,7 @@ describe("words and take-aways", () => {
     expect(Number(told.apart)).toBeCloseTo((1 + Math.cos(1.5)) / 2 - Math.sin(3) / 3, 2);
   });
 
-  it("gives a program that makes the same numbers", () => {
+  it("gives a program that makes the same numbers", async () => {
     for (const [attributes, data] of [
       [{ near: 20, law: "t^alpha", alpha: 0.7, dim: 12 }, undefined],
       [{ view: "long", far: 300, law: "1000^-t" }, undefined],
@@ -214,7 +214,7 @@ describe("words and take-aways", () => {
       expect(shape[0]).toBe(2);
       expect([...runCode(javascript, "integral").data, ...runCode(javascript, "sum").data]).toEqual([...numbers]);
     }
-    expect(decay.code!(figureState("decay")).numpy).toContain("theta = 10000.0 ** -t");
+    expect(await decay.code!(figureState("decay")).numpy!()).toContain("theta = 10000.0 ** -t");
     const csv = toCsv(decay.table(figureState("decay", { near: 16 }))).split("\n");
     expect(csv[1]).toBe("0,1,1,1,1,1,1");
   });

@@ -141,10 +141,10 @@ describe("words and take-aways", () => {
     expect(npy.readFloatLE(10 + head + 4 * 4)).toBe(Math.fround(Math.sin(1)));
   });
 
-  it("gives the code that makes the same numbers", () => {
+  it("gives the code that makes the same numbers", async () => {
     const code = embed.code!(figureState("embed", { positions: 12, dim: 6, base: 100, layout: "half" }));
     expect(code.javascript).toContain('encode(sinusoidal({ dim: 6, base: 100, layout: "half" }), 12)');
-    expect(code.numpy).toContain("table[:, 3:] = np.cos(positions * omega)");
+    expect(await code.numpy!()).toContain("table[:, 3:] = np.cos(positions * omega)");
   });
 
   it("renders without a document", () => {

@@ -179,13 +179,13 @@ describe("the six terms", () => {
 });
 
 describe("take-aways", () => {
-  it("gives programs that make the same numbers", () => {
+  it("gives programs that make the same numbers", async () => {
     for (const h of ["identity", "paired", "diagonal", "general"]) {
       const state = figureState("expansion", { h, dim: 8, positions: 5, seed: 3, spread: 0.7, off: 0.2 });
       const { javascript, numpy } = expansion.code!(state);
       const found = runCode(javascript, "[value, relative, absolute, rest].flatMap((part) => [...part.data])");
       expect(found).toEqual([...expansion.array!(state).data]);
-      expect(numpy).toContain("value = p @ H @ p.T");
+      expect(await numpy!()).toContain("value = p @ H @ p.T");
     }
     const state = figureState("expansion", { view: "terms", positions: 6, dim: 4 });
     expect([...runCode(expansion.code!(state).javascript, "terms").data]).toEqual([...expansion.array!(state).data]);

@@ -147,7 +147,7 @@ describe("waves", () => {
 });
 
 describe("words and take-aways", () => {
-  it("gives programs that make the same numbers", () => {
+  it("gives programs that make the same numbers", async () => {
     for (const attributes of [
       { format: 3, decades: 4 },
       { format: 2, recipe: "upcast", dim: 16, decades: 3, tolerance: 0.01 },
@@ -161,11 +161,11 @@ describe("words and take-aways", () => {
       expect([rows.length, rows[0]!.length]).toEqual(shape);
       expect(rows.flat()).toEqual([...data]);
     }
-    const numpy = (attributes: Record<string, unknown>): string | undefined =>
-      precision.code!(figureState("precision", { decades: 3, ...attributes })).numpy;
-    expect(numpy({ dim: 6, base: 50 })).toContain("omega = r(wide(1 / wide(50 ** wide(i / 6))))");
-    expect(numpy({ format: 2, recipe: "angle" })).toBeUndefined();
-    expect(numpy({ format: 2, "scaling.type": "linear", "scaling.factor": 2 })).toBeUndefined();
+    const numpy = (attributes: Record<string, unknown>): Promise<string | undefined> =>
+      precision.code!(figureState("precision", { decades: 3, ...attributes })).numpy!();
+    expect(await numpy({ dim: 6, base: 50 })).toContain("omega = r(wide(1 / wide(50 ** wide(i / 6))))");
+    expect(await numpy({ format: 2, recipe: "angle" })).toBeUndefined();
+    expect(await numpy({ format: 2, "scaling.type": "linear", "scaling.factor": 2 })).toBeUndefined();
   });
 
   it("takes a scheme as data, and says what is wrong", () => {

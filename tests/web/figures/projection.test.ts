@@ -160,7 +160,7 @@ describe("words and take-aways", () => {
     expect(() => figureState("projection", { positions: 1 })).toThrow("pca");
   });
 
-  it("gives programs that make the same numbers", () => {
+  it("gives programs that make the same numbers", async () => {
     for (const attributes of [
       {},
       { horizontal: 2, vertical: 4, base: 300 },
@@ -171,7 +171,7 @@ describe("words and take-aways", () => {
       const state = figureState("projection", { positions: 50, dim: 12, ...attributes });
       const { javascript, numpy } = projection.code!(state);
       expect([...runCode(javascript, "points").data]).toEqual([...projection.array!(state).data]);
-      expect(numpy !== undefined).toBe(!("scheme" in attributes || "view" in attributes));
+      expect((await numpy?.()) !== undefined).toBe(!("scheme" in attributes || "view" in attributes));
     }
     expect(renderSVG("projection", {}, { theme: "dark", width: 320 })).toContain("Learned");
     expect(projection.summary(figureState("projection"))).toContain("a path through 128 positions");

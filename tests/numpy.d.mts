@@ -1,0 +1,1 @@
+export declare function runInNumpy(programs: readonly string[]): (number[][] | string)[];
