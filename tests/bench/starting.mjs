@@ -16,51 +16,89 @@ if (!Number.isInteger(rounds) || rounds < 1) throw new RangeError("--rounds take
 const folders = (args.length > 0 ? args : [kSite]).map((folder) => resolve(folder));
 
 const kWindow = { width: 1100, height: 900 };
-const kCategories = ["devtools.timeline", "blink.user_timing", "toplevel"];
-const kStep = 400; // pixels of a turn of the wheel
+// Tasks of a page's own thread, what scripts do in them, and marks.
+const kCategories = ["disabled-by-default-devtools.timeline", "devtools.timeline", "blink.user_timing"];
+const kStep = 800; // pixels of a turn of the wheel
+const kTurn = 30; // milliseconds between two of them
 const kRest = 700; // milliseconds, in which nothing more is asked of a page, for that too would hold it up
+const kPatience = 30_000; // milliseconds for any one thing that is waited for
 
-// What Chromium tells of one visit, in microseconds.
-async function traced(browser, visit) {
-  const session = await browser.newBrowserCDPSession();
-  const events = [];
-  session.on("Tracing.dataCollected", ({ value }) => events.push(...value));
-  await session.send("Tracing.start", { traceConfig: { includedCategories: kCategories } });
-  const context = await browser.newContext({ viewport: kWindow });
-  const page = await context.newPage();
-  await page.addInitScript(() => addEventListener("posenc-ready", () => performance.mark("first figure"), true));
-  await visit(page);
-  const told = new Promise((done) => session.once("Tracing.tracingComplete", done));
-  await session.send("Tracing.end");
-  await told;
-  await context.close();
-  await session.detach();
-  events.sort((a, b) => a.ts - b.ts);
-  const script = events.find(({ name, args: { data } }) => name === "EvaluateScript" && /\/posenc\.js/.test(data?.url));
-  return { script, own: events.filter(({ pid, tid }) => pid === script?.pid && tid === script?.tid) };
+// A wait that ends: what never comes is named, and does not keep those who measure.
+async function within(what, promise) {
+  let timer;
+  const late = new Promise((_, fail) => {
+    timer = setTimeout(() => fail(new Error(`${what} has not come in ${kPatience / 1000} s.`)), kPatience);
+  });
+  try {
+    return await Promise.race([promise, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+// Of one visit, what Chromium tells of the page's own thread, in microseconds. The page is asked and not the browser:
+// that one waits some ten seconds for processes that are about to end, before it begins and again before it has ended.
+async function traced(browser, address, visit) {
+  const context = await within("A window", browser.newContext({ viewport: kWindow }));
+  try {
+    const page = await within("A page", context.newPage());
+    page.setDefaultTimeout(kPatience);
+    // The mark stands before it is told: a page that is asked meanwhile would be held up.
+    await page.addInitScript(() => {
+      for (const type of ["posenc-ready", "posenc-error"]) {
+        const told = ({ detail }) => {
+          performance.mark(type);
+          console.debug(type, String(detail?.error ?? ""));
+        };
+        addEventListener(type, told, { capture: true, once: true });
+      }
+    });
+    const session = await context.newCDPSession(page);
+    const events = [];
+    session.on("Tracing.dataCollected", ({ value }) => events.push(...value));
+    const end = new Promise((done) => session.once("Tracing.tracingComplete", done));
+    const traceConfig = { includedCategories: kCategories };
+    await within("The beginning of the trace", session.send("Tracing.start", { traceConfig }));
+    const figure = page.waitForEvent("console", {
+      predicate: (message) => /^posenc-(ready|error)/.test(message.text()),
+      timeout: 0,
+    });
+    figure.catch(() => undefined); // it is awaited below, where the page has been opened
+    await page.goto(address, { waitUntil: "commit" });
+    const told = (await within(`The first figure of ${address}`, figure)).text();
+    if (!told.startsWith("posenc-ready")) throw new Error(`${address} has drawn no figure: ${told}`);
+    await visit(page);
+    await within("Word that the trace will end", session.send("Tracing.end"));
+    await within("The end of the trace", end);
+    events.sort((a, b) => a.ts - b.ts);
+    const isScript = ({ name, args }) => name === "EvaluateScript" && /\/posenc\.js/.test(args.data?.url);
+    const script = events.find(isScript);
+    if (!script) throw new Error(`The trace of ${address} does not tell of posenc.js.`);
+    return { script, own: events.filter(({ pid, tid }) => pid === script.pid && tid === script.tid) };
+  } finally {
+    await within("The end of the page", context.close());
+  }
 }
 
 async function firstFigure(browser, address) {
-  const { script, own } = await traced(browser, async (page) => {
-    await page.goto(address, { waitUntil: "load" });
-    await page.waitForTimeout(kRest);
-  });
-  const figure = own.find(({ name }) => name === "first figure");
-  if (!figure) throw new Error(`${address} has drawn no figure.`);
+  const { script, own } = await traced(browser, address, () => undefined);
+  const figure = own.find(({ name }) => name === "posenc-ready");
+  if (!figure) throw new Error(`The trace of ${address} does not tell of the first figure.`);
   return { passed: (figure.ts - script.ts) / 1000, thread: (figure.tts - script.tts) / 1000 };
 }
 
 async function longestTask(browser, address) {
-  const { script, own } = await traced(browser, async (page) => {
-    await page.goto(address, { waitUntil: "load" });
+  const { script, own } = await traced(browser, address, async (page) => {
+    await page.waitForLoadState("load");
     const height = await page.evaluate(() => document.documentElement.scrollHeight);
     for (let y = 0; y < height; y += kStep) {
-      await page.mouse.wheel(0, kStep);
-      await page.waitForTimeout(30);
+      await within("A turn of the wheel", page.mouse.wheel(0, kStep));
+      await page.waitForTimeout(kTurn);
     }
     await page.waitForTimeout(kRest);
   });
-  const tasks = own.filter(({ name, ts }) => /::RunTask$/.test(name) && ts > script.ts + script.dur);
+  const tasks = own.filter(({ name, ts }) => name === "RunTask" && ts > script.ts + script.dur);
+  if (tasks.length === 0) throw new Error(`The trace of ${address} does not tell of tasks.`);
   const most = (key) => tasks.reduce((longest, task) => Math.max(longest, task[key] ?? 0), 0) / 1000;
   return { passed: most("dur"), thread: most("tdur") };
 }
