@@ -124,6 +124,7 @@ export default function createModule(options?: ModuleArguments): PosencModule;
 
 async function modules(options) {
   const scripts = ["CMakeLists.txt", "CMakePresets.json", "web/modules.cmake", "web/unpack.cpp"];
+  scripts.push("web/unpack.reach.json");
   scripts.push("web/build.mjs", "web/lzma.mjs", "web/src/wasm-streams.ts");
   const inputs = ["cpp", ...scripts, "package.json"];
   const parts = kParts.flatMap(({ to }) => [`${to}.wasm`, `${to}_bytes.mjs`]);

@@ -5,9 +5,15 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { transform } from "esbuild";
 
-export function packLzma(bytes) {
-  const options = ["--format=raw", "--lzma1=preset=9e,lc=1,lp=0,pb=0", "-c"];
-  const stream = execFileSync("xz", options, { input: bytes, maxBuffer: 1 << 28 });
+// Lengths of a match from which on xz looks for no better way: the longest is not always the best.
+const kNice = [64, 96, 128, 192, 273];
+
+export function packLzma(bytes, nice = [273]) {
+  const streams = nice.map((length) => {
+    const options = ["--format=raw", `--lzma1=preset=9e,lc=1,lp=0,pb=0,nice=${length},depth=2000`, "-c"];
+    return execFileSync("xz", options, { input: bytes, maxBuffer: 1 << 28 });
+  });
+  const stream = streams.reduce((best, one) => (one.length < best.length ? one : best));
   const size = Buffer.alloc(4);
   size.writeUInt32LE(bytes.length);
   return Buffer.concat([size, stream]);
@@ -21,5 +27,5 @@ export async function packModule(bytes) {
   if (Buffer.compare(joinModule(split), bytes) !== 0) {
     throw new Error("the module has instructions that web/src/wasm-streams.ts does not know");
   }
-  return packLzma(split);
+  return packLzma(split, kNice);
 }
