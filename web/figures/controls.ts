@@ -137,8 +137,6 @@ function rangeControl(
   let last: number | undefined;
   const tell = (value: number, final: boolean): void => {
     last = value;
-    output.textContent = write(value);
-    input.setAttribute("aria-valuetext", write(value));
     changed(value, final);
   };
   if (log) {

@@ -19,7 +19,7 @@ import {
   type Value,
   type Values,
 } from "./figure.js";
-import { count, short } from "./format.js";
+import { count, inLanguage, short } from "./format.js";
 import { inTurn, whenIdle } from "./idle.js";
 import type { Lens } from "./lens.js";
 import { drawPage, pageHeight, pageSvg, readingText } from "./page.js";
@@ -439,8 +439,10 @@ export class FigureElement extends Base {
     const end = performance.now() + slice;
     let done: boolean | undefined = true;
     try {
-      do done = making.next().done;
-      while (!done && performance.now() < end);
+      this.#say(() => {
+        do done = making.next().done;
+        while (!done && performance.now() < end);
+      });
     } catch {}
     this.#frame = inTurn(done ? update : () => this.#prepare(making, update), -1);
   }
@@ -464,7 +466,11 @@ export class FigureElement extends Base {
   }
 
   // `cursorOnly`: nothing but the cursor has moved, so the page need not be asked for its colours again.
-  #update(cursorOnly = false): void {
+  #update(cursorOnly?: boolean): void {
+    this.#say(() => this.#updateNow(cursorOnly));
+  }
+
+  #updateNow(cursorOnly?: boolean): void {
     this.#attributesChanged(this.#attributeObserver.takeRecords());
     this.#readLink();
     this.#stale = false;
@@ -570,10 +576,10 @@ export class FigureElement extends Base {
     }
   }
 
-  // What the model depends on: all values but the cursor's.
+  // What the model depends on: all values but the cursor's, and the language, as it may hold words.
   #keyOf(values: Values): string {
     const cursor = [this.#cells.row?.name, this.#cells.column?.name];
-    return JSON.stringify(Object.entries(values).filter(([name]) => !cursor.includes(name)));
+    return this.#language + JSON.stringify(Object.entries(values).filter(([name]) => !cursor.includes(name)));
   }
 
   #attributesChanged(records: readonly MutationRecord[]): void {
@@ -723,11 +729,23 @@ export class FigureElement extends Base {
     return this.#backEnd?.cellAt((event.clientX - box.left) * scale, (event.clientY - box.top) * scale);
   }
 
+  get #language(): string {
+    return this.closest<HTMLElement>("[lang]")?.lang || "en";
+  }
+
+  // What the reader sees and hears has the numbers of the language around it.
+  #say<T>(work: () => T): T {
+    return inLanguage(this.#language, work);
+  }
+
   // Says the reading to those who listen, once the cursor rests.
   #speak(): void {
     clearTimeout(this.#speaking);
     this.#speaking = setTimeout(() => {
-      if (this.#state) this.#parts.live.textContent = this.#figure.readout(this.#state).map(readingText).join(", ");
+      const state = this.#state;
+      if (state) {
+        this.#parts.live.textContent = this.#say(() => this.#figure.readout(state).map(readingText).join(", "));
+      }
     }, readingDelay);
   }
 
@@ -759,7 +777,7 @@ export class FigureElement extends Base {
         this.#bring();
         if (this.#state) give(this.#state);
       });
-    offer(this.#parts.png, (state) => this.#savePng(state));
+    offer(this.#parts.png, (state) => this.#say(() => this.#savePng(state)));
     offer(this.#parts.svg, (state) => this.#save(this.#svg(state), "image/svg+xml", "svg"));
     offer(this.#parts.csv, (state) => this.#save(toCsv(this.#figure.table(state)), "text/csv", "csv"));
     offer(this.#parts.json, (state) => this.#save(toJson(this.#figure, state), "application/json", "json"));
@@ -774,8 +792,7 @@ export class FigureElement extends Base {
       this.#parts.code.before(page);
       offer(page, (state) => {
         const { name, title, caption } = this.#figure;
-        const lang = this.closest<HTMLElement>("[lang]")?.lang || "en";
-        const words = { name, lang, title: title(state), caption: caption(state) };
+        const words = { name, lang: this.#language, title: title(state), caption: caption(state) };
         try {
           const values = this.#setValues(state.values);
           const source = String(POSENC_SOURCE);
@@ -1066,7 +1083,7 @@ export class FigureElement extends Base {
   }
 
   #svg(state: State<unknown>): string {
-    return pageSvg(this.#figure, state, this.#theme as Theme, exportWidth);
+    return this.#say(() => pageSvg(this.#figure, state, this.#theme as Theme, exportWidth));
   }
 
   #savePng(state: State<unknown>): void {

@@ -3,6 +3,25 @@
 const minus = "\u2212";
 // Narrow and not to be broken at: a number stays in its line.
 const thinSpace = "\u202f";
+// The decimal sign. Thin spaces in thousands are read in every language.
+let point = ".";
+
+/** Numbers have the decimal sign of a language while `work` runs; outside, where data and code are made, a point. */
+export function inLanguage<T>(language: string, work: () => T): T {
+  const before = point;
+  try {
+    // The first of a browser's formats takes longer than a figure, and these languages write as we do.
+    if (/^en(-(US|GB))?$/i.test(language)) point = ".";
+    else point = (0.5).toLocaleString(language, { numberingSystem: "latn" }).charAt(1);
+  } catch {
+    // No language that browsers know.
+  }
+  try {
+    return work();
+  } finally {
+    point = before;
+  }
+}
 
 export interface NumberStyle {
   /** Digits after the point. */
@@ -30,13 +49,8 @@ export function book(value: number, style: NumberStyle = {}): string {
 /** A round value at an axis, without zeros at its end: "0.5", "0.01", "10⁻³", "5×10⁻⁴". */
 export function tickText(value: number): string {
   const size = value < 0 ? -value : value;
-  if (size >= 0.01 || size === 0) {
-    const written = book(value, { significant: 4 });
-    return written.includes(".") ? written.replace(/\.?0+$/, "") : written;
-  }
-  const [mantissa = "", exponent = "0"] = Number(size.toPrecision(4)).toExponential().split("e");
-  const power = `10${superscript(Number(exponent))}`;
-  return `${value < 0 ? minus : ""}${mantissa === "1" ? power : `${mantissa}\u00d7${power}`}`;
+  if (size >= 0.01 || size === 0) return short(value);
+  return (value < 0 ? minus : "") + trimmed(scientific(size, 4)).replace(/^1\u00d7/, "");
 }
 
 /** "1 token", "96 tokens". */
@@ -56,7 +70,7 @@ export function lowered(title: string): string {
 
 /** At most four significant digits, or as many as asked for, without zeros at the end: 0.5, 0.03125 and 2×10⁻⁵. */
 export function short(value: number, significant = 4): string {
-  return book(value, { significant }).replace(/(\.\d*?)0+(?=\u00d7|$)/, "$1").replace(/\.(?=\u00d7|$)/, "");
+  return trimmed(book(value, { significant }));
 }
 
 /** "10⁷"; 1 for exponent 0. */
@@ -65,18 +79,25 @@ export function powerOfTen(exponent: number): string {
 }
 
 function significant(size: number, digits: number): string {
-  if (size !== 0 && (size < 1e-4 || size >= 1e9)) {
-    const [mantissa = "", exponent = "0"] = size.toExponential(digits - 1).split("e");
-    return `${mantissa}\u00d710${superscript(Number(exponent))}`;
-  }
+  if (size !== 0 && (size < 1e-4 || size >= 1e9)) return scientific(size, digits);
   // Digits before the point are all written: 47 117, not 47 120.
   return grouped(size >= 10 ** digits ? size.toFixed(0) : size.toPrecision(digits));
+}
+
+function scientific(size: number, digits: number): string {
+  const [mantissa = "", exponent] = size.toExponential(digits - 1).split("e");
+  return `${grouped(mantissa)}\u00d710${superscript(Number(exponent))}`;
+}
+
+// Without zeros behind the decimal sign that say nothing.
+function trimmed(written: string): string {
+  return written.includes(point) ? written.replace(/\D?0+(?=\u00d7|$)/, "") : written;
 }
 
 function grouped(digits: string): string {
   const [whole = "", part] = digits.split(".");
   const spaced = whole.length > 4 ? whole.replace(/\B(?=(\d{3})+$)/g, thinSpace) : whole;
-  return part === undefined ? spaced : `${spaced}.${part}`;
+  return part === undefined ? spaced : spaced + point + part;
 }
 
 function superscript(exponent: number): string {
