@@ -40,7 +40,7 @@ const kFigures = [
 describe.each([
   ["http", () => server.address],
   ["file", () => fileAddress(join(kSite, "index.html"))],
-])("the page over %s", (_, address) => {
+])("the page over %s", (way, address) => {
   let opened;
   beforeAll(async () => {
     opened = await open(browser, address());
@@ -158,6 +158,48 @@ describe.each([
     await drawAll(opened.page);
     for (const { name, fault } of await inspectFigures(opened.page)) expect(fault, name).toBe("");
     await opened.page.locator("#sentence").fill("The cat sat on the mat");
+  });
+
+  it.runIf(way === "http")("writes each figure's numbers as the language around it does, code as code", async () => {
+    const read = (language) =>
+      opened.page.evaluate(async (lang) => {
+        document.documentElement.lang = lang;
+        const figures = [...document.querySelectorAll("main .wide")];
+        for (const { shadowRoot } of figures) shadowRoot.querySelector("[part~=table]").open = true;
+        // A page that says so has them drawn anew.
+        dispatchEvent(new Event("hashchange"));
+        const told = [];
+        for (const figure of figures) {
+          await figure.drawn;
+          const all = (selector, of = figure.shadowRoot) => [...of.querySelectorAll(selector)];
+          const texts = (selector, of) => all(selector, of).map((one) => one.textContent);
+          const picture = new DOMParser().parseFromString(figure.toSvg(), "image/svg+xml");
+          const [code] = all("[aria-controls=code]");
+          code.click();
+          told.push({
+            name: figure.id,
+            words: texts("[part~=title], [part~=reading], [part~=caption], #summary, [part~=value], td"),
+            spoken: all("[aria-valuetext]").map((one) => one.getAttribute("aria-valuetext")),
+            picture: texts("text, title, desc", picture),
+            code: texts("pre"),
+          });
+          code.click();
+          figure.shadowRoot.querySelector("[part~=table]").open = false;
+        }
+        return told;
+      }, language);
+    const english = await read("en");
+    const german = await read("de");
+    await opened.page.evaluate(() => (document.documentElement.lang = "en"));
+    expect(new Set(english.map(({ name }) => name)).size).toBe(kFigures.length + 1);
+    const inGerman = (words) => words.map((text) => text.replace(/(\d)\.(\d)/g, "$1,$2"));
+    english.forEach((figure, n) => {
+      const { name, words, spoken, picture, code } = figure;
+      const expected = { name, words: inGerman(words), spoken: inGerman(spoken), picture: inGerman(picture), code };
+      expect(german[n], name).toEqual(expected);
+      // Of schemes there are whole numbers only.
+      if (name !== "fig-compare") expect(expected, name).not.toEqual(figure);
+    });
   });
 
   it("asks for nothing after it has loaded, and lets no error slip", () => {

@@ -741,12 +741,10 @@ export class FigureElement extends Base {
   // Says the reading to those who listen, once the cursor rests.
   #speak(): void {
     clearTimeout(this.#speaking);
-    this.#speaking = setTimeout(() => {
-      const state = this.#state;
-      if (state) {
-        this.#parts.live.textContent = this.#say(() => this.#figure.readout(state).map(readingText).join(", "));
-      }
-    }, readingDelay);
+    const speak = (): void => {
+      if (this.#state) this.#parts.live.textContent = this.#figure.readout(this.#state).map(readingText).join(", ");
+    };
+    this.#speaking = setTimeout(() => this.#say(speak), readingDelay);
   }
 
   #listen(): void {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { book, count } from "../../../web/figures/format.js";
+import { book, count, inLanguage, short, tickText } from "../../../web/figures/format.js";
 
 describe("numbers as a book writes them", () => {
   it.each([
@@ -27,5 +27,34 @@ describe("numbers as a book writes them", () => {
     expect(count(1, "token")).toBe("1 token");
     expect(count(12000, "token")).toBe("12\u202f000 tokens");
     expect(count(2, "index", "indices")).toBe("2 indices");
+  });
+});
+
+describe("numbers in a language", () => {
+  const written = (): string[] => [
+    ...[book(-12345.678, { decimals: 1 }), short(0.5), short(2e-5), tickText(0.0025)],
+    book(12000),
+  ];
+  const english = ["\u221212\u202f345.7", "0.5", "2\u00d710\u207b\u2075", "2.5\u00d710\u207b\u00b3", "12\u202f000"];
+  const german = ["\u221212\u202f345,7", "0,5", "2\u00d710\u207b\u2075", "2,5\u00d710\u207b\u00b3", "12\u202f000"];
+
+  it("have its decimal sign, and a point outside", () => {
+    for (const language of ["en", "EN-us", "en-GB", "ja"]) expect(inLanguage(language, written)).toEqual(english);
+    for (const language of ["de", "de-AT", "fr", "pt-BR"]) expect(inLanguage(language, written)).toEqual(german);
+    // Digits stay those of the figure's own font.
+    expect(inLanguage("fa", () => short(0.25))).toMatch(/^0\D25$/);
+    expect(written()).toEqual(english);
+  });
+
+  it("are English where the language is none, and what they were after a fault or a figure within a figure", () => {
+    for (const language of ["", "no such language", "x"]) expect(inLanguage(language, written)).toEqual(english);
+    expect(() =>
+      inLanguage("de", () => {
+        throw new RangeError("a fault");
+      }),
+    ).toThrow("a fault");
+    expect(written()).toEqual(english);
+    const around = inLanguage("de", () => [inLanguage("en", () => short(0.25)), short(0.25)]);
+    expect(around).toEqual(["0.25", "0,25"]);
   });
 });
