@@ -51,6 +51,7 @@ export interface ParamOutline {
   /** Entries of the table are 1 and 0, or true and false. */
   readonly flags?: boolean;
   readonly canOmit?: boolean;
+  /** attentionGradient has a derivative for it; not for tables that are added to tokens before attention. */
   readonly differentiable?: boolean;
   /** Where a figure's slider starts, and its range. */
   readonly shown?: {

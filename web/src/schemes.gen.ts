@@ -29,7 +29,7 @@ export const outlines: readonly Outline[] = /* @__PURE__ */ outlined([
     params: [
       {"name":"length","kind":"integer","min":1,"max":16777216,"shown":{"value":64,"min":8,"max":512,"log":true}},
       {"name":"dim","kind":"integer","min":1,"max":65536,"shown":{"value":64,"min":2,"max":128,"log":false}},
-      {"name":"table","kind":"table","shape":"[length, dim]","differentiable":true},
+      {"name":"table","kind":"table","shape":"[length, dim]"},
       {"name":"seed","kind":"integer","default":0,"min":0,"max":9007199254740991},
       {"name":"std","kind":"real","default":0.02,"min":0,"max":1000000,"shown":{"value":0.02,"min":0.01,"max":1,"log":true}},
       {"name":"outOfRange","kind":"choice","default":"error","choices":["error","wrap","clamp","interpolate"]},

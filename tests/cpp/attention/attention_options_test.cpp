@@ -216,16 +216,79 @@ TEST_CASE("a mask of pairs gives the bits of the rule it spells out") {
   }
 }
 
-TEST_CASE("tiles that a mask hides altogether are not computed") {
-  // Watched by a bias, which is asked for every tile that is computed.
-  class Count : public DistanceBias {
-   public:
-    mutable std::size_t tiles = 0;
-    void fill(const posenc::Tile& tile, float* b) const override {
-      ++tiles;
-      DistanceBias::fill(tile, b);
+namespace {
+
+// Watches attention: a bias is asked for every tile that is computed.
+class Count : public DistanceBias {
+ public:
+  mutable std::size_t tiles = 0;
+  void fill(const posenc::Tile& tile, float* b) const override {
+    ++tiles;
+    DistanceBias::fill(tile, b);
+  }
+};
+
+// Tiles of `queries` by `keys` in which a pair is seen, one by one.
+template <class Seen>
+std::size_t tiles_with(std::size_t queries, std::size_t keys, Seen seen) {
+  std::size_t tiles = 0;
+  for (std::size_t i = 0; i < queries; i += posenc::kLanes) {
+    for (std::size_t j = 0; j < keys; j += posenc::kKeyBlock) {
+      bool any = false;
+      for (std::size_t pair = 0; pair < posenc::kLanes * posenc::kKeyBlock; ++pair) {
+        const std::size_t y = i + pair / posenc::kKeyBlock, x = j + pair % posenc::kKeyBlock;
+        any = any || (y < queries && x < keys && seen(static_cast<double>(y), static_cast<double>(x)));
+      }
+      tiles += any ? 1 : 0;
     }
+  }
+  return tiles;
+}
+
+}  // namespace
+
+TEST_CASE("tiles that the causal rule or a window hides altogether are not computed") {
+  constexpr std::size_t n = 1024;
+  const double whole = static_cast<double>(n / posenc::kLanes * (n / posenc::kKeyBlock));
+  const auto computed = [](auto set) {
+    Count count;
+    const Bias* list[] = {&count};
+    AttentionCase test({1, 1, 1, n, n, 4, 4}, 1);
+    test.query_positions = run_of(0, n);
+    test.call.bias = list;
+    set(test);
+    REQUIRE(test.run().ok());
+    return count.tiles;
   };
+  CHECK(static_cast<double>(computed([](AttentionCase&) {})) == whole);
+
+  // Half of the square, and the tiles on its diagonal: n / lanes rows of tiles, each of which ends in half a block more.
+  const std::size_t causal = computed([](AttentionCase& test) { test.call.causal = true; });
+  CHECK(causal == tiles_with(n, n, [](double i, double j) { return j <= i; }));
+  CHECK(static_cast<double>(causal) <= whole / 2 + static_cast<double>(n / posenc::kLanes) / 2);
+
+  for (const std::size_t width : {std::size_t{1}, std::size_t{64}, std::size_t{200}}) {
+    for (const bool one_sided : {true, false}) {
+      CAPTURE(width, one_sided);
+      const std::size_t window = computed([=](AttentionCase& test) {
+        test.call.causal = one_sided;
+        test.call.window_left = static_cast<double>(width - 1);
+        if (!one_sided) test.call.window_right = static_cast<double>(width - 1);
+      });
+      const double reach = static_cast<double>(width);
+      CHECK(window == tiles_with(n, n, [=](double i, double j) {
+              return i - j < reach && (one_sided ? j <= i : j - i < reach);
+            }));
+      // Eight queries side by side see so many keys, which touch one block more than they fill, at most.
+      const double seen = (one_sided ? reach : 2 * reach - 1) + posenc::kLanes - 1;
+      const double row = seen / posenc::kKeyBlock + 1;
+      CHECK(static_cast<double>(window) <= row * static_cast<double>(n / posenc::kLanes));
+      CHECK(static_cast<double>(window) <= (seen + posenc::kKeyBlock) / static_cast<double>(n) * whole);
+    }
+  }
+}
+
+TEST_CASE("tiles that a mask hides altogether are not computed") {
   for (const bool added : {false, true}) {
     Count count;
     const Bias* list[] = {&count};

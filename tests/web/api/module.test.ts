@@ -437,15 +437,29 @@ describe("the same bits", () => {
 describe("starting", () => {
   it("takes a self-test of known answers along", async () => {
     const compiled = new WebAssembly.Module(bytes());
-    let best = Infinity;
-    for (let n = 0; n < 5; n++) {
-      const posenc = await fresh();
-      posenc.init({ wasm: compiled });
-      const start = performance.now();
-      posenc.info();
-      best = Math.min(best, performance.now() - start);
-    }
-    console.log(`measured: instance, layout and self-test in ${best.toFixed(2)} ms (Node ${process.version})`);
-    expect(best).toBeLessThan(50);
+    const calls: string[] = [];
+    const memories: { memory: WebAssembly.Memory; bytes: number }[] = [];
+    const { Instance } = WebAssembly;
+    const watched = function (module: WebAssembly.Module, imports: WebAssembly.Imports): object {
+      const exports = Object.entries(new Instance(module, imports).exports).map(([name, value]) => {
+        if (value instanceof WebAssembly.Memory) memories.push({ memory: value, bytes: value.buffer.byteLength });
+        if (typeof value !== "function") return [name, value];
+        return [name, (...given: unknown[]): unknown => (calls.push(name), value(...given) as unknown)];
+      });
+      return { exports: Object.fromEntries(exports) as object };
+    };
+    vi.spyOn(WebAssembly, "Instance").mockImplementation(watched as never);
+    const posenc = await fresh();
+    posenc.init({ wasm: compiled });
+    expect(calls).toEqual([]);
+    posenc.info();
+    // Of one instance: a table and an attention, in the memory that it starts with.
+    const times = (name: string): number => calls.filter((call) => call === name).length;
+    expect(["_initialize", "posenc_layout", "posenc_schemes", "posenc_call"].map(times)).toEqual([1, 1, 1, 2]);
+    expect(memories).toHaveLength(1);
+    for (const { memory, bytes } of memories) expect(memory.buffer.byteLength).toBe(bytes);
+    // And never again: a scheme is checked, and encodes.
+    works(posenc);
+    expect(["_initialize", "posenc_layout", "posenc_schemes", "posenc_call"].map(times)).toEqual([1, 1, 1, 4]);
   });
 });

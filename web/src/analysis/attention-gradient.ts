@@ -39,7 +39,8 @@ const kResults: readonly string[] = ["weights", "trace", "out"];
  * The gradient of sum(attention(q, k, v, options).out * dOut) by q, k, v, by the sinks, and by every parameter of the
  * schemes that is flagged differentiable: tables of biases and relations, slopes, rates, frequencies. Exact, through
  * softmax, soft-cap, scale, rotation, bias and relation with its value side; worked out in float64 by a plain way in
- * O(Tq Tk (d + dv)) time a head and O((Tq + Tk) d) memory. Results are float64 where q is (a Float64Array or float64
+ * O(Tq Tk (d + dv)) time a head and O((Tq + Tk) d) memory. What an embed scheme adds before attention has the gradient
+ * of the tokens that it is added to, which is the caller's. Results are float64 where q is (a Float64Array or float64
  * tensor) or `dtype` says so, else float32. At clips and bucket edges each scheme's file states which side counts.
  *
  * dOut is shaped as the output, q's shape with v's width. Masked pairs and rows that see nothing have gradient 0.

@@ -94,12 +94,16 @@ function isUsed(scheme: AnyScheme, table: string): boolean {
   return terms.includes(table === "keys" ? "c2p" : "p2c");
 }
 
-// The learned numbers of a scheme: the numbers, lists and tables that have gradients.
+// The learned numbers of a scheme: the numbers, lists and tables that have gradients in attention, and the tables of
+// what is added before it.
 function parametersOf(scheme: AnyScheme, spec: Spec, dim: number): { count: number; words: string } {
   const property = (name: string): unknown => (scheme as unknown as Record<string, unknown>)[name];
   const value = (name: string): number => (name === "dModel" ? dim : (property(name) as number));
   const learned = spec.descriptor.params.filter(
-    ({ name, differentiable }) => differentiable === true && property(name) !== false && isUsed(scheme, name),
+    ({ name, kind, flags, differentiable }) =>
+      (differentiable === true || (scheme.slot === "embed" && kind === "table" && flags !== true)) &&
+      property(name) !== false &&
+      isUsed(scheme, name),
   );
   const count = (param: ParamOutline): number => {
     const table = spec.tables[spec.descriptor.params.indexOf(param)];
