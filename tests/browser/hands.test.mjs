@@ -691,8 +691,25 @@ it("posenc-extrapolation: a table that ends, biases that go on, phases never see
   await tab("phases of RoPE");
   await press("End ArrowLeft");
   await phases(plain, 6);
-  await choose("RoPE\u2019s rule", "linear");
-  await phases(rope({ dim: 16, scaling: { type: "linear", factor } }), 6);
+  const trained = { originalMaxPositionEmbeddings: 64 };
+  const rules = {
+    linear: { factor },
+    ntk: { factor },
+    dynamic: { factor, maxPositionEmbeddings: 64 },
+    "dynamic-static": { factor },
+    qwen: { trainLength: 64 },
+    yarn: { factor, ...trained },
+    llama3: { factor, lowFreqFactor: 1, highFreqFactor: 4, ...trained },
+    proportional: { partialRotaryFactor: 0.25 },
+  };
+  // All that there are but none, and the one that needs lists of factors.
+  const { params } = posenc.schemes.find(({ name }) => name === "rope");
+  const { choices } = params.find(({ name }) => name === "scaling.type");
+  expect(["none", ...Object.keys(rules), "longrope"].sort()).toEqual([...choices].sort());
+  for (const [type, options] of Object.entries(rules)) {
+    await choose("RoPE\u2019s rule", type);
+    await phases(rope({ dim: 16, scaling: { type, ...options } }), 6);
+  }
   await tab("rules");
   const { rule, pair } = await press("Control+Home ArrowDown ArrowRight ArrowRight ArrowRight ArrowRight");
   expect([rule, pair]).toEqual([1, 4]);
