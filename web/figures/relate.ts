@@ -1,5 +1,5 @@
 // <posenc-relate>: which row of a table each pair of tokens falls on, and what that row adds to scores and outputs.
-import { readAll } from "../src/error.js";
+import { readAll, verbatim } from "../src/error.js";
 import {
   attention,
   PosencError,
@@ -21,6 +21,7 @@ import {
   type State,
 } from "./figure.js";
 import { book, capital, count } from "./format.js";
+import { givenScheme, refuseData } from "./given-data.js";
 import { magnitude } from "./magnitude.js";
 import { indexTicks, inkOf, inkOn, labelSize } from "./marks.js";
 import { drawMatrix, matrixHeight } from "./matrix.js";
@@ -72,6 +73,7 @@ export interface Model {
 type Drawn = State<Model>;
 
 const mostTokens = 128;
+const takes = "a relate scheme, a bias scheme of rows that offsets share, or its JSON";
 
 export const relate = defineFigure<Model>({
   name: "relate",
@@ -116,8 +118,12 @@ export const relate = defineFigure<Model>({
   },
 
   compute: (values, data) => {
-    const slot = data ? "relate" : described(String(values.scheme)).slot;
-    const chosen = chosenScheme(slot === "bias" ? slot : "relate", values, data);
+    const given = givenScheme(data, ["relate", "bias"], takes);
+    if (given && !schemes().some(({ slot, name }) => slot === given.slot && name === given.name)) {
+      refuseData(takes, verbatim(`the ${given.slot} scheme ${given.name}`), "wrong-slot");
+    }
+    const { slot } = given ?? described(String(values.scheme));
+    const chosen = chosenScheme(slot === "bias" ? slot : "relate", values, given);
     const { scheme, title } = chosen;
     const tokens = Number(values.tokens);
     const { heads, width, valueWidth } = sizesOf(scheme);

@@ -1,6 +1,6 @@
 // <posenc-relate> against Shaw's equations 3 to 5 and T5's buckets in double.
 import { beforeAll, describe, expect, it } from "vitest";
-import { randomNormal, ready, shaw } from "../../../web/src/index.js";
+import { alibi, randomNormal, ready, relativeIndex, shaw, sinusoidal, t5 } from "../../../web/src/index.js";
 import { relate } from "../../../web/figures/relate.js";
 import { figureState, renderSVG } from "../../../web/figures/render.js";
 import { overlaps, record, runCode, textsOf } from "./drawn.js";
@@ -41,6 +41,18 @@ describe("rows of the table", () => {
     const offered = ["shaw", "transformerXL", "deberta", "cope", "t5"];
     expect(chooser.kind === "choice" && chooser.choices.map(({ value }) => value)).toEqual(offered);
     expect(() => figureState("relate", { scheme: "alibi" })).toThrow("scheme must be one of shaw, transformerXL, deberta, cope, t5");
+  });
+
+  it("are those of a scheme that is handed over too, of whichever slot, and of no scheme without rows", () => {
+    const scheme = t5({ heads: 2, weights: randomNormal([12, 2]), buckets: 12, maxDistance: 40 });
+    const given = figureState("relate", { tokens: 24 }, scheme);
+    expect([...relate.array!(given).data]).toEqual([...relativeIndex(scheme, { queries: 24, keys: 24 }).data]);
+    const json = figureState("relate", { tokens: 24 }, scheme.toJSON());
+    expect([...relate.array!(json).data]).toEqual([...relate.array!(given).data]);
+    expect(() => figureState("relate", {}, alibi({ heads: 2 }))).toThrow(
+      "data must be a relate scheme, a bias scheme of rows that offsets share, or its JSON, got the bias scheme alibi",
+    );
+    expect(() => figureState("relate", {}, sinusoidal({ dim: 4 }))).toThrow("got the embed scheme sinusoidal");
   });
 
   it("keeps every word inside the drawing, at any width", () => {
