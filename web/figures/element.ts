@@ -76,7 +76,8 @@ export class FigureElement extends Base {
   /** Brings the figure here; once for all elements of its kind. */
   static load: () => Promise<void>;
 
-  readonly #parts: Parts;
+  readonly #root: HTMLElement;
+  #found: Parts | undefined;
   /** Of figures that have them. */
   #lens: Lens | undefined;
   #background: Background | undefined;
@@ -124,11 +125,9 @@ export class FigureElement extends Base {
   constructor() {
     super();
     const root = this.attachShadow({ mode: "open" });
-    this.#parts = copyParts();
-    this.#parts.drawing.setAttribute("aria-label", this.#kind.figureName);
-    root.append(this.#parts.figure);
+    root.append((this.#root = copyParts(this.#kind.figureName)));
     // A reader who comes by keyboard does not wait to be seen.
-    this.#parts.figure.addEventListener("focusin", () => {
+    this.#root.addEventListener("focusin", () => {
       if (this.#phase !== "running") void this.#start();
       if (!this.#announced) this.#bring();
     });
@@ -155,6 +154,11 @@ export class FigureElement extends Base {
       if (this.#settle.length > 0 && this.#announced) this.#update();
     }, longestWait);
     return drawn;
+  }
+
+  // Looked for when one is needed: a page that starts has many figures, and draws one.
+  get #parts(): Parts {
+    return (this.#found ??= partsOf(this.#root));
   }
 
   get #kind(): typeof FigureElement {
@@ -226,6 +230,7 @@ export class FigureElement extends Base {
     if (kindOf(file) !== "File") refuseValue("not-a-number", "file", "a File", file);
     await this.#kind.load();
     this.#arrive();
+    this.#listenForFiles();
     const { files, name } = this.#figure;
     if (!files || !this.#file) {
       return refuseValue("unsupported", "file", "left out", file, `posenc-${name} takes no files.`);
@@ -266,7 +271,7 @@ export class FigureElement extends Base {
     // Its file is asked for now, whenever it is drawn: a page that has loaded asks for nothing more.
     if (this.#kind.figure) this.#arrive();
     else void this.#kind.load().then(() => this.#arrive(), () => {});
-    void this.#loadLink();
+    void this.#loadLink(true);
     // The core is compiled while the page is laid out; where that fails, the figure says so when it starts.
     ready().catch(() => {});
     const before = (): void => this.#print(true);
@@ -324,7 +329,6 @@ export class FigureElement extends Base {
 
   // What had to wait for the figure.
   #arrive(): void {
-    this.#listenForFiles();
     this.#adopt(Object.keys(this.#figure.attributes));
     for (const values of this.#early.splice(0)) toldLater(() => (this.value = values));
   }
@@ -378,6 +382,7 @@ export class FigureElement extends Base {
       this.#phase = "running";
       this.#equip();
       this.#listen();
+      this.#listenForFiles();
     }
     if (this.isConnected && !this.#watching) {
       this.#watching = true;
@@ -649,10 +654,12 @@ export class FigureElement extends Base {
     return given === null ? undefined : given || this.id || this.#kind.figureName;
   }
 
-  async #loadLink(): Promise<void> {
+  // Its file alone is asked for ahead.
+  async #loadLink(ahead = false): Promise<void> {
     if (this.#linkKey === undefined || this.#permalink) return;
     try {
       const { Permalink } = await import("./permalink.js");
+      if (ahead) return;
       const own = (): [string, Value][] => this.#setValues(this.value).filter(([name]) => this.#own.has(name));
       this.#permalink ??= new Permalink(() => this.#linkKey, own);
       this.#parts.code.before(this.#permalink.button);
@@ -1133,20 +1140,19 @@ function watchPixelRatio(changed: () => void): () => void {
 type Parts = ReturnType<typeof makeParts>;
 
 // Nodes are made once, and every element takes copies, which are there at once however many stand in a page.
-let pattern: HTMLElement;
-let places: [string, number][] | undefined;
+let pattern: Parts | undefined;
 
 const nodesOf = (root: HTMLElement): Element[] => [root, ...root.querySelectorAll("*")];
 
-function copyParts(): Parts {
-  if (!places) {
-    const parts = makeParts();
-    pattern = parts.figure;
-    const nodes = nodesOf(pattern);
-    places = Object.entries(parts).map(([name, part]) => [name, nodes.indexOf(part)]);
-  }
-  const nodes = nodesOf(pattern.cloneNode(true) as HTMLElement);
-  return Object.fromEntries(places.map(([name, place]) => [name, nodes[place]])) as Parts;
+function copyParts(label: string): HTMLElement {
+  pattern ??= makeParts();
+  pattern.drawing.setAttribute("aria-label", label);
+  return pattern.figure.cloneNode(true) as HTMLElement;
+}
+
+function partsOf(copy: HTMLElement): Parts {
+  const [from, to] = [nodesOf(pattern!.figure), nodesOf(copy)];
+  return Object.fromEntries(Object.entries(pattern!).map(([name, part]) => [name, to[from.indexOf(part)]])) as Parts;
 }
 
 function action(textContent: string, title: string, attributes: Record<string, string> = {}): HTMLButtonElement {

@@ -11,23 +11,30 @@ export const mostTokens = 256;
 
 // One token each: a character of a script that is written without spaces, a flag, an emoji with what is joined to it, a
 // word (with apostrophes, hyphens and points inside it), any other sign.
-const unspaced = "\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}";
-const emoji = "\\p{Extended_Pictographic}[\\p{Emoji_Modifier}\\uFE0F]*";
-const letter = `(?:(?![${unspaced}])[\\p{L}\\p{N}\\p{M}_\\u200C])`;
-const tokenPattern = new RegExp(
-  [
+function patternOf(unspaced: string, emoji: string, letter: string): RegExp {
+  const word = `${letter}+(?:['\u2019.\\-\u2010]${letter}+)*`;
+  return new RegExp([unspaced, emoji, word, "\\S"].filter(Boolean).join("|"), "gu");
+}
+
+const plainPattern = patternOf("", "", "[A-Za-z0-9_]");
+let pattern: RegExp | undefined;
+
+// Engines take a millisecond or two over the classes of Unicode, of which a text in ASCII has no need.
+function patternFor(sentence: string): RegExp {
+  if (/^[\0-\x7f]*$/.test(sentence)) return plainPattern;
+  const unspaced = "\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}";
+  const emoji = "\\p{Extended_Pictographic}[\\p{Emoji_Modifier}\\uFE0F]*";
+  return (pattern ??= patternOf(
     `[${unspaced}]\\p{M}*`,
-    "\\p{Regional_Indicator}{2}",
-    `${emoji}(?:\\u200D${emoji})*`,
-    `${letter}+(?:['\u2019.\\-\u2010]${letter}+)*`,
-    "\\S",
-  ].join("|"),
-  "gu",
-);
+    `\\p{Regional_Indicator}{2}|${emoji}(?:\\u200D${emoji})*`,
+    `(?:(?![${unspaced}])[\\p{L}\\p{N}\\p{M}_\\u200C])`,
+  ));
+}
 
 /** The tokens of a sentence: words and signs, as they are written; the first `most` of them. */
 export function tokensOf(sentence: string, most = mostTokens): string[] {
-  return (sentence.normalize("NFC").match(tokenPattern) ?? []).slice(0, most);
+  const text = sentence.normalize("NFC");
+  return (text.match(patternFor(text)) ?? []).slice(0, most);
 }
 
 /** As {@link tokensOf}; a PosencError where there is none. */

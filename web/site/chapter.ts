@@ -150,11 +150,11 @@ async function start(): Promise<void> {
   followTheme();
   fetchLetters();
   followReading();
-  reachFormulas();
   followSentence();
   // Before the page pauses: a reader may follow a link at once.
   askQuestions();
   await firstFigure();
+  reachFormulas();
   await layOut();
   keepOffline();
   try {

@@ -10,15 +10,23 @@ export interface Unpacker {
   join(split: number, bytes: number, module: number): void;
 }
 
-// Where in the unpacker's memory the data lies then.
-function unpackInto({ memory, unpack }: Unpacker, packed: Uint8Array): { start: number; size: number } {
+/** Where in an unpacker's memory what it has unpacked lies. */
+export interface Unpacked {
+  readonly start: number;
+  readonly size: number;
+}
+
+/** Unpacks all, or about the first `most` bytes; throws an Error where it is all and the data is cut or foreign. */
+export function unpackInto({ memory, unpack }: Unpacker, packed: Uint8Array, most = Infinity): Unpacked {
   if (packed.length < 9) throw new Error("lzma: cut short");
-  const size = new DataView(packed.buffer, packed.byteOffset, packed.byteLength).getUint32(0, true);
+  const size = Math.min(most, new DataView(packed.buffer, packed.byteOffset, packed.byteLength).getUint32(0, true));
   const at = memory.buffer.byteLength;
   const start = Math.ceil((at + packed.length) / 4) * 4;
   memory.grow(Math.ceil((start + size - at) / 65536));
   new Uint8Array(memory.buffer).set(packed.subarray(4), at);
-  if (unpack(at, packed.length - 4, start, size) === 0) throw new Error("lzma: cut short, or foreign");
+  // An error asks an engine for its stack, and that one for all of the script once more.
+  const whole = unpack(at, packed.length - 4, start, size) !== 0;
+  if (!whole && most === Infinity) throw new Error("lzma: cut short, or foreign");
   return { start, size };
 }
 

@@ -16,7 +16,7 @@ import {
   refuseMissing,
   refuseUnknown,
 } from "./error.js";
-import { type Unpacker, unpackModule } from "./lzma.js";
+import { type Unpacker, unpackInto, unpackModule } from "./lzma.js";
 
 /** A module's bytes, or the module compiled. */
 export type WasmSource = ArrayBuffer | ArrayBufferView | WebAssembly.Module;
@@ -310,8 +310,8 @@ function inlined(part: Part): Uint8Array<ArrayBuffer> {
   return packed;
 }
 
-function unpackedBy(unpacker: WebAssembly.Module, packed: Uint8Array): Uint8Array<ArrayBuffer> {
-  return unpackModule(new WebAssembly.Instance(unpacker).exports as unknown as Unpacker, packed);
+function instanceOf(unpacker: WebAssembly.Module): Unpacker {
+  return new WebAssembly.Instance(unpacker).exports as unknown as Unpacker;
 }
 
 // Chromium before 114 refuses modules of more than 4 KB on a page's own thread: one with nothing in it tells.
@@ -352,7 +352,7 @@ function compiled(part: Part): WebAssembly.Module {
   if (wasm !== undefined) return new WebAssembly.Module(wasm);
   const packed = inlined(part);
   const bare = part === core && besideThis();
-  return new WebAssembly.Module(bare || unpackedBy(new WebAssembly.Module(unpackerBytes()), packed));
+  return new WebAssembly.Module(bare || unpackModule(instanceOf(new WebAssembly.Module(unpackerBytes())), packed));
 }
 
 // The same, compiled off the page's thread.
@@ -361,7 +361,11 @@ async function compiledLater(part: Part): Promise<WebAssembly.Module> {
   if (isModule(wasm)) return wasm;
   if (wasm !== undefined) return WebAssembly.compile(wasm);
   const packed = inlined(part);
-  return WebAssembly.compile(unpackedBy(await WebAssembly.compile(unpackerBytes()), packed));
+  const bytes = unpackerBytes();
+  // A rehearsal, as long as an engine needs to see before it optimises what unpacks; it keeps what it has compiled of
+  // the same bytes. A page's other scripts and its layout, which the first figure waits for too, come before that.
+  if (compilesAtOnce()) unpackInto(instanceOf(new WebAssembly.Module(bytes)), packed, 2 ** 14);
+  return WebAssembly.compile(unpackModule(instanceOf(await WebAssembly.compile(bytes)), packed));
 }
 
 function simdSource(module: WebAssembly.Module): Source {

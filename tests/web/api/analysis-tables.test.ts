@@ -367,6 +367,27 @@ describe("closestPair and collisions", () => {
     );
   });
 
+  it("tell offsets apart that float32 does not", () => {
+    // Next to whole turns: of 3,000 offsets all are within 2^-23 of one another, and the last lies closest.
+    const turn = 2 * Math.PI;
+    const near = Array.from({ length: 3 }, (_, n) => turn * (1 + 2 ** -44 * (n + 1)));
+    for (const frequencies of [near, [turn], [...near, 1e-9]]) {
+      const scheme = sinusoidal({ dim: 2 * frequencies.length, frequencies, scale: 3 });
+      for (const length of [3000, 70_000]) {
+        const rows = encode(scheme, length, { dtype: "float64" });
+        const origin = rows.row(0);
+        let best = { j: 0, distance: Infinity };
+        for (let j = 1; j < length; j++) {
+          const distance = rows.row(j).reduce((sum, x, c) => sum + (x - origin[c]!) ** 2, 0);
+          if (distance < best.distance) best = { j, distance };
+        }
+        const found = closestPair(scheme, { length });
+        expect([found.i, found.j]).toEqual([0, best.j]);
+        expect(found.distance).toBeCloseTo(Math.sqrt(best.distance), 12);
+      }
+    }
+  });
+
   it("read tables that wrap as colliding, and refuse what has no pairs", () => {
     const wrapped = learned({ length: 10, dim: 4, outOfRange: "wrap" });
     expect(collisions(wrapped, { length: 25 })).toMatchObject({ total: 10 + 5 + 5 });

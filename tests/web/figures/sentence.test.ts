@@ -1,4 +1,5 @@
 // Tokens and the words' seeded vectors.
+import fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
 import { ready } from "../../../web/src/index.js";
 import {
@@ -25,6 +26,15 @@ describe("tokens", () => {
     ["e\u0301te\u0301", ["\u00e9t\u00e9"]],
     ["a\n\tb", ["a", "b"]],
   ])("splits %j", (sentence, tokens) => expect(tokensOf(sentence)).toEqual(tokens));
+  it("splits a text in ASCII as it would with other letters beside it", () => {
+    const character = fc.nat({ max: 127 }).map((code) => String.fromCharCode(code));
+    fc.assert(
+      fc.property(fc.array(fc.oneof(character, fc.constantFrom(..."a'-.B9_ "))), (characters) => {
+        const text = characters.join("");
+        expect([...tokensOf(text), "\u00e9"]).toEqual(tokensOf(`${text} \u00e9`));
+      }),
+    );
+  });
 
   it("stops at the most there may be", () => {
     expect(tokensOf("word ".repeat(1000))).toHaveLength(mostTokens);

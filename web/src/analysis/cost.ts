@@ -306,6 +306,9 @@ function takes(scheme: AnyScheme, n: number): boolean {
 
 function maxLengthOf(scheme: AnyScheme): number {
   if (takes(scheme, 2 ** 30)) return Infinity;
+  // As a rule the length that it was made for; each question costs a scheme that is made anew.
+  const { length } = scheme as unknown as { readonly length?: unknown };
+  if (typeof length === "number" && takes(scheme, length) && !takes(scheme, length + 1)) return length;
   let [low, high] = [1, 2 ** 30];
   while (high - low > 1) {
     const middle = Math.floor((low + high) / 2);
