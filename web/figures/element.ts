@@ -230,7 +230,6 @@ export class FigureElement extends Base {
     if (kindOf(file) !== "File") refuseValue("not-a-number", "file", "a File", file);
     await this.#kind.load();
     this.#arrive();
-    this.#listenForFiles();
     const { files, name } = this.#figure;
     if (!files || !this.#file) {
       return refuseValue("unsupported", "file", "left out", file, `posenc-${name} takes no files.`);
@@ -329,6 +328,7 @@ export class FigureElement extends Base {
 
   // What had to wait for the figure.
   #arrive(): void {
+    this.#listenForFiles();
     this.#adopt(Object.keys(this.#figure.attributes));
     for (const values of this.#early.splice(0)) toldLater(() => (this.value = values));
   }
@@ -382,7 +382,6 @@ export class FigureElement extends Base {
       this.#phase = "running";
       this.#equip();
       this.#listen();
-      this.#listenForFiles();
     }
     if (this.isConnected && !this.#watching) {
       this.#watching = true;
