@@ -142,8 +142,11 @@ export const texts: Readonly<Record<string, Live>> = {
     return `${write.whole(dominantColumns)} of ${write.whole(dim!)}`;
   },
 
-  parameters: (api, write, length, dim) =>
-    write.whole(api.compare([api.learned({ length: length!, dim: dim! })])[0]!.parameters),
+  parameters: (api, write, length, dim) => {
+    // Unlike a row of compare, the cost deals no table.
+    const scheme = api.learned({ length: length!, dim: dim! });
+    return write.whole(api.cost({ scheme, length: length!, dim: dim! }).scheme.parameters);
+  },
 
   wrapped: (api, write, length) => {
     const scheme = api.learned({ length: length!, dim: 8, outOfRange: "wrap" });
