@@ -52,7 +52,7 @@ describe("files", () => {
       const figure = document.querySelector("posenc-config");
       for (const type of ["input", "change"]) figure.addEventListener(type, () => globalThis.told.push(type));
     });
-    const input = page.getByLabel("a model's config.json, chosen or dropped here");
+    const input = page.getByLabel("a model’s config.json, chosen or dropped here");
     expect(await input.evaluate((node) => [node.type, node.accept])).toEqual(["file", ".json,application/json"]);
     await input.setInputFiles({
       name: "config.json",

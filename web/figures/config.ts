@@ -146,8 +146,8 @@ export const config = defineFigure<Model>({
       refuseData("a parsed config.json", given);
     }
     const raw = given ?? parsed(String(values.config));
-    const { notes, ...rest } = readAll(fromConfig(raw));
-    const read = { ...rest, notes: notes.map(typeset) };
+    const made = fromConfig(raw);
+    const read = readAll({ ...made, notes: made.notes.map(typeset) });
     const lengths = lengthsOf(raw, read);
     const length = Number(values.length ?? Math.max(1, ...lengths.map(({ tokens }) => tokens)));
     return {

@@ -22,7 +22,7 @@ const taken: Readonly<Record<string, readonly [slots: readonly Slot[], words: st
   embed: [["embed"], "an embed scheme or its JSON"],
   rotate: [["rotate"], "a rotate scheme or its JSON"],
   bias: [["bias"], "a bias scheme or its JSON"],
-  relate: [["relate"], "a relate scheme or its JSON"],
+  relate: [["relate"], "a relate scheme, a bias scheme of rows that offsets share, or its JSON"],
   addition: [["embed"], "an embed scheme or its JSON"],
   spectrum: [["embed", "rotate"], "an embed or rotate scheme or its JSON"],
   shift: [["embed", "rotate"], "an embed or rotate scheme or its JSON"],
