@@ -177,14 +177,18 @@ describe("the playground", () => {
     }
     // Tokens of a sentence stand on one axis, which is not every scheme's.
     expect(attended).toBeGreaterThan(schemes.length / 2);
-    // Numbers that no control can give are made up; what the reader does there leaves the scheme as it is.
+    // Numbers that no control can give are seeded; what the reader does there leaves the scheme as it is.
     await page.locator("#scheme").selectOption("toeplitz");
     expect(await page.locator("#notes").innerText()).toContain("random");
     await page.locator("posenc-bias").evaluate((figure) => {
       figure.value = { head: 3 };
       figure.dispatchEvent(new Event("change", { bubbles: true }));
     });
-    expect(await page.locator("posenc-bias").evaluate((figure) => figure.data.name)).toBe("toeplitz");
+    const left = await page.locator("posenc-bias").evaluate(async (figure) => {
+      await figure.drawn;
+      return figure.value;
+    });
+    expect(left).toMatchObject({ scheme: "toeplitz", head: 3 });
     expect(faults).toEqual([]);
     expect(late).toEqual([]);
     await close();

@@ -15,15 +15,14 @@ import { Lens } from "./lens.js";
 import { hasRoom, labelSize, spread, valueTicks } from "./marks.js";
 import { drawMatrix, matrixHeight } from "./matrix.js";
 import {
-  chosenScheme,
   descriptorOf,
   headFields,
   headOf,
   schemeChooser,
   schemeFields,
-  schemeFrom,
   type ChosenScheme,
 } from "./scheme-fields.js";
+import { canBeMade, chosenSeeded, seededWords, seedFields } from "./sized-schemes.js";
 import type { Surface } from "./surface.js";
 
 export interface Model {
@@ -66,9 +65,10 @@ export const bias = defineFigure<Model>({
     positions: "How many positions, 1 to 4096; 32 by default.",
     head: "The head, from 1.",
     heads: "How many heads.",
+    seed: "Deals numbers anew that a model would have learned.",
     causal: "Masks the keys after a query.",
     common: "One scale of values for all heads, true by default.",
-    cells: `${gridSentence.slice(0, -1)}, which are taken as data.`,
+    cells: `${gridSentence.slice(0, -1)}; those of their window by default.`,
     view: "matrix or profiles.",
     query: "The position of the query under the cursor.",
     key: "The position of the key under the cursor.",
@@ -76,17 +76,24 @@ export const bias = defineFigure<Model>({
   },
 
   // Distances on a grid are no line.
-  tabs: ({ cells }) => choice("view", "view", "matrix", cells ? ["matrix"] : ["matrix", "profiles"]),
+  tabs: ({ cells }, model) =>
+    choice("view", "view", "matrix", (model ? model.grid : cells) ? ["matrix"] : ["matrix", "profiles"]),
 
   fields: (values) => {
     const scheme = String(values.scheme ?? "alibi");
     const descriptor = descriptorOf("bias", scheme);
     return [
       ...headFields(descriptor, values),
-      schemeChooser("bias", "alibi", { draws: onOneAxis }),
-      range("positions", "positions", 32, 4, 128, { integer: true, least: 1, most: mostPositions }),
+      schemeChooser("bias", "alibi", { draws: canBeMade }),
+      range("positions", "positions", 32, 4, 128, {
+        integer: true,
+        least: 1,
+        most: mostPositions,
+        place: values.cells || values.window ? "none" : "row",
+      }),
       gridField(),
       ...schemeFields(descriptor, { values }),
+      ...seedFields(descriptor),
       flag("causal", "causal", false),
       flag("common", "one scale for all heads", true, { place: values.view === "profiles" ? "none" : "more" }),
       cursorField("query", "The position of the query under the cursor."),
@@ -96,9 +103,9 @@ export const bias = defineFigure<Model>({
   },
 
   compute: (values, data) => {
-    const chosen = chosenScheme("bias", values, data);
+    const chosen = chosenSeeded("bias", values, data, Number(values.positions));
     const { scheme, title } = chosen;
-    const grid = gridOf(values, mostCells);
+    const grid = gridOf(values, mostCells) ?? windowOf(scheme);
     const positions = grid?.cells ?? Number(values.positions);
     const where = grid?.positions ?? positions;
     const causal = values.causal === true;
@@ -109,7 +116,7 @@ export const bias = defineFigure<Model>({
     const heads = seen.shape[0] ?? 1;
     const head = headOf(values, heads);
     let matrix = new Float32Array();
-    if (values.view !== "profiles") {
+    if (grid || values.view !== "profiles") {
       matrix = biasOf(scheme, { queries: where, keys: where, heads: [head] }).data as Float32Array<ArrayBuffer>;
     }
     const own = profiles.subarray(head * offsets, (head + 1) * offsets);
@@ -132,8 +139,9 @@ export const bias = defineFigure<Model>({
 
   lens: Lens,
 
-  cells: ({ view, model }) =>
-    view === "profiles"
+  cells: (state) => {
+    const { model } = state;
+    return showsProfiles(state)
       ? {
           row: { name: "head", count: model.heads, from: 1 },
           column: {
@@ -147,15 +155,16 @@ export const bias = defineFigure<Model>({
           row: { name: "query", count: model.positions, start: Math.floor(0.64 * model.positions) },
           column: { name: "key", count: model.positions, start: Math.floor(0.4 * model.positions) },
           zoom: true,
-        },
+        };
+  },
 
-  height: ({ view }, width) => {
-    if (view === "profiles") return width < 500 ? profilesHeight.narrow : profilesHeight.wide;
+  height: (state, width) => {
+    if (showsProfiles(state)) return width < 500 ? profilesHeight.narrow : profilesHeight.wide;
     return matrixHeight(width, 0.62);
   },
 
   draw: (surface, state) => {
-    if (state.view === "profiles") {
+    if (showsProfiles(state)) {
       drawProfiles(surface, state);
       return;
     }
@@ -174,25 +183,32 @@ export const bias = defineFigure<Model>({
     });
   },
 
-  title: ({ model, view, row }) => {
-    const head = view === "profiles" ? row : model.head;
+  title: (state) => {
+    const { model, row } = state;
+    const profiles = showsProfiles(state);
+    const head = profiles ? row : model.head;
     const who =
-      model.heads === 1 ? "" : view === "profiles" ? `, ${model.heads} heads` : `, head ${head + 1} of ${model.heads}`;
+      model.heads === 1 ? "" : profiles ? `, ${model.heads} heads` : `, head ${head + 1} of ${model.heads}`;
     // "T5 relative bias" says it already.
     const named = model.title.endsWith(" bias") ? model.title : `${model.title} bias`;
-    return `${named}${view === "profiles" ? " by distance" : ""}${who}, ${count(model.positions, "position")}${model.causal ? ", causal" : ""}`;
+    return `${named}${profiles ? " by distance" : ""}${who}, ${count(model.positions, "position")}${model.causal ? ", causal" : ""}`;
   },
 
-  caption: ({ model, view }) => (view === "profiles" ? profilesCaption(model) : matrixCaption(model)),
+  caption: (state) => {
+    const { model } = state;
+    const caption = showsProfiles(state) ? profilesCaption(model) : matrixCaption(model);
+    return `${seededWords(model.chosen)}${caption}`;
+  },
 
   readout: (state) => {
-    const { model, view, row, column } = state;
-    const head = view === "profiles" ? row : model.head;
+    const { model, row, column } = state;
+    const profiles = showsProfiles(state);
+    const head = profiles ? row : model.head;
     const slope = model.slopes?.[head];
     const value = { label: "bias", value: book(valueAt(state), { decimals: 4, signed: true }) };
     if (Number.isNaN(valueAt(state))) value.value = "masked";
     return [
-      ...(view === "profiles"
+      ...(profiles
         ? [{ label: "head", value: `${row + 1}` }]
         : [
             { label: "query", value: book(row) },
@@ -204,17 +220,20 @@ export const bias = defineFigure<Model>({
     ];
   },
 
-  summary: ({ model, view }) =>
-    view === "profiles"
+  summary: (state) => {
+    const { model } = state;
+    return showsProfiles(state)
       ? `Curves of the ${model.title} bias over the offset from query to key, one for each of ` +
         `${count(model.heads, "head")}. ${profilesCaption(model)}`
       : `Heat map of the ${model.title} bias of head ${model.head + 1} of ${model.heads}: queries down, keys across, ` +
         `${count(model.positions, "position")}${model.causal ? ", keys after the query masked" : ""}. Values run ` +
-        `from ${model.ends.map((end) => book(end, { significant: 4 })).join(" to ")}.`,
+        `from ${model.ends.map((end) => book(end, { significant: 4 })).join(" to ")}.`;
+  },
 
-  table: ({ model, view }) => {
+  table: (state) => {
+    const { model } = state;
     const { positions, heads, offsets } = model;
-    if (view === "profiles") {
+    if (showsProfiles(state)) {
       return {
         header: ["offset", ...Array.from({ length: heads }, (_, h) => `head ${h + 1}`)],
         rows: offsets,
@@ -228,35 +247,30 @@ export const bias = defineFigure<Model>({
     };
   },
 
-  array: ({ model, view }) =>
-    view === "profiles"
+  array: (state) => {
+    const { model } = state;
+    return showsProfiles(state)
       ? { data: model.profiles, shape: [model.heads, model.offsets] }
       : {
           // Masked is minus infinity, which is what a mask adds to a score.
           data: model.matrix.map((value) => (Number.isNaN(value) ? -Infinity : value)),
           shape: [model.positions, model.positions],
-        },
+        };
+  },
 
-  code: ({ model, view }) => codeOf(model, view),
+  code: (state) => codeOf(state.model, showsProfiles(state)),
 });
 
-// Known without a table of the reader's own, at any position of one axis; figures are given others as data.
-const drawn = new Map<string, boolean>();
+function showsProfiles({ model, view }: Pick<Drawn, "model" | "view">): boolean {
+  return view === "profiles" && !model.grid;
+}
 
-function onOneAxis(descriptor: ReturnType<typeof descriptorOf>): boolean {
-  let fits = drawn.get(descriptor.name);
-  if (fits === undefined) {
-    try {
-      const required = descriptor.params.filter((param) => param.required && param.shown);
-      const values = Object.fromEntries(required.map((param) => [param.name, param.shown!.value]));
-      biasOf(schemeFrom("bias", descriptor.name, values) as BiasScheme, { queries: 32, keys: 32, heads: [0] });
-      fits = true;
-    } catch {
-      fits = false;
-    }
-    drawn.set(descriptor.name, fits);
-  }
-  return fits;
+// Of a scheme of image patches the cells of its window, as many rows and columns as can be drawn.
+function windowOf(scheme: BiasScheme): Grid | undefined {
+  const { window, windowWidth } = scheme as { window?: number; windowWidth?: number | null };
+  if (window === undefined) return undefined;
+  const side = (length: number): number => Math.min(length, Math.sqrt(mostCells));
+  return gridOf({ cells: `${side(window)} ${side(windowWidth ?? window)}` }, mostCells);
 }
 
 // The least and the greatest value that are not masked.
@@ -294,8 +308,9 @@ function slopesOf(profiles: Float32Array, heads: number, offsets: number, positi
   return slopes;
 }
 
-function offsetAt({ model, view, row, column }: Drawn): number {
-  return view === "profiles" ? column + 1 - model.positions : column - row;
+function offsetAt(state: Drawn): number {
+  const { model, row, column } = state;
+  return showsProfiles(state) ? column + 1 - model.positions : column - row;
 }
 
 // On a grid an offset has two parts, rows first.
@@ -307,8 +322,9 @@ function offsetText(state: Drawn): string {
   return `(${apart((cell) => Math.floor(cell / grid.width))}, ${apart((cell) => cell % grid.width)})`;
 }
 
-function valueAt({ model, view, row, column }: Drawn): number {
-  return view === "profiles"
+function valueAt(state: Drawn): number {
+  const { model, row, column } = state;
+  return showsProfiles(state)
     ? (model.profiles[row * model.offsets + column] as number)
     : (model.matrix[row * model.positions + column] as number);
 }
@@ -458,26 +474,27 @@ function drawHeadLabels(surface: Surface, texts: readonly string[], chosen: numb
 
 // ---------------------------------------------------------------- code
 
-function codeOf(model: Model, view: string): Code {
+function codeOf(model: Model, profiles: boolean): Code {
   const { name: scheme, code: made } = model.chosen;
   const { positions, offsets, heads, head, causal, grid } = model;
   const where = grid?.code ?? positions;
   const call =
-    view === "profiles"
+    profiles
       ? `bias(${made}, { queries: [${positions - 1}], keys: ${offsets} });  // [${heads}, 1, ${offsets}]`
       : `bias(${made}, { queries: ${where}, keys: ${where}, heads: [${head}] });  // [1, ${positions}, ${positions}]`;
   const masked =
-    causal && view !== "profiles"
+    causal && !profiles
       ? "// Keys after the query are masked.\n" +
         `for (let i = 0; i < ${positions}; i++) b.data.fill(-Infinity, ${positions} * i + i + 1, ${positions} * (i + 1));\n`
       : "";
-  const names = ["bias", ...(grid ? ["grid"] : []), scheme].join(", ");
+  const seeded = made.includes("randomNormal(") ? ["randomNormal"] : [];
+  const names = ["bias", ...(grid ? ["grid"] : []), ...seeded, scheme].join(", ");
   const javascript = `import { ${names} } from "posenc";\n\nconst b = ${call}\n${masked}`;
   return {
     javascript,
     numpy: async () => {
       const { biasNumpy } = await import("./numpy-programs.js");
-      return biasNumpy(model, view);
+      return biasNumpy(model, profiles);
     },
   };
 }

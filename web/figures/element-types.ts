@@ -25,7 +25,18 @@ export interface PosencElements {
     "scheme" | "positions" | "m" | "n" | "dim" | "base" | "layout" | "mix" | "q" | "k" | "tokenSeed" | "view"
   >;
   "posenc-bias": ElementOf<
-    "scheme" | "positions" | "head" | "heads" | "causal" | "common" | "cells" | "view" | "query" | "key" | "offset"
+    | "scheme"
+    | "positions"
+    | "head"
+    | "heads"
+    | "seed"
+    | "causal"
+    | "common"
+    | "cells"
+    | "view"
+    | "query"
+    | "key"
+    | "offset"
   >;
   "posenc-relate": ElementOf<"scheme" | "tokens" | "clip" | "dim" | "causal" | "tokenSeed" | "view" | "query" | "key">;
   "posenc-addition": ElementOf<

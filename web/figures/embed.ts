@@ -25,6 +25,7 @@ import {
   schemeFields,
   type ChosenScheme,
 } from "./scheme-fields.js";
+import { seededWords } from "./sized-schemes.js";
 import type { Surface } from "./surface.js";
 
 /** What a column of a table of sines and cosines holds. */
@@ -208,7 +209,8 @@ export const embed = defineFigure<Model>({
       : total > 0
         ? `Sines and cosines of ${count(total, "wavelength")}. `
         : "";
-    return `${what}Arrow keys move the cross-hair; the column at the right and the row below are read out along it.`;
+    const keys = "Arrow keys move the cross-hair; the column at the right and the row below are read out along it.";
+    return `${seededWords(model.chosen)}${what}${keys}`;
   },
 
   readout: ({ model, row, column }) => {

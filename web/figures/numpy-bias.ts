@@ -3,16 +3,16 @@ import type { Model } from "./bias.js";
 import { numpyProgram } from "./numpy.js";
 
 // Straight lines by their slopes, where both sides of the query are known to be.
-export function biasNumpy(model: Model, view: string): string | undefined {
-  const { slopes, positions, causal, shifts, profiles, offsets, heads } = model;
+export function biasNumpy(model: Model, profiles: boolean): string | undefined {
+  const { slopes, positions, causal, shifts, offsets, heads } = model;
   if (!slopes || !shifts) return undefined;
   const mirrored = (h: number): boolean => {
-    const at = (offset: number): number => profiles[h * offsets + positions - 1 + offset] as number;
+    const at = (offset: number): number => model.profiles[h * offsets + positions - 1 + offset] as number;
     return Array.from({ length: positions }, (_, k) => at(k) === at(-k)).every(Boolean);
   };
   if (!causal && !Array.from({ length: heads }, (_, h) => mirrored(h)).every(Boolean)) return undefined;
   const given = `slopes = np.array([${slopes.map(String).join(", ")}])`;
-  if (view === "profiles") {
+  if (profiles) {
     return numpyProgram(
       given,
       `offset = np.arange(${offsets}) - ${positions - 1}  # key - query`,

@@ -35,7 +35,7 @@ import {
   schemesOf,
   type ChosenScheme,
 } from "./scheme-fields.js";
-import { causalOnly } from "./sized-schemes.js";
+import { causalOnly, seededWords } from "./sized-schemes.js";
 import type { Box, Run, Surface } from "./surface.js";
 
 /** One row of the scheme's table as far as these tokens reach it. */
@@ -206,7 +206,7 @@ export const relate = defineFigure<Model>({
       const counts = `${model.title} counts the keys up to the query, so later ones are masked.`;
       return (
         "What the scheme adds to the score of each pair, for random queries and keys. The bars are the row of the " +
-        "query, the curve the column of the key." +
+        `query, the curve the column of the key. ${seededWords(model.chosen)}`.trimEnd() +
         (causalOnly(described(model.chosen.name)) ? ` ${counts}` : "")
       );
     }

@@ -12,10 +12,11 @@ import {
   tensor,
   type AnyScheme,
 } from "../src/core.js";
-import type { Values } from "./figure.js";
+import { range, type Field, type Values } from "./figure.js";
 import { book } from "./format.js";
+import { givenScheme } from "./given-data.js";
 import { refuseValue } from "./refusal.js";
-import { literal, schemeOptions } from "./scheme-fields.js";
+import { chosenScheme, descriptorOf, literal, schemeOptions, type ChosenScheme } from "./scheme-fields.js";
 import { seedOf } from "./sentence.js";
 
 export type Descriptor = (typeof outlines)[number];
@@ -92,27 +93,38 @@ export function optionsFor(
   }
   // Against lengths meant for long texts, a few words would all be near.
   for (const name of ["threshold", "tau"]) if (has(name)) options[name] ??= 2;
+  if (descriptor.slot !== "embed") seedTables(descriptor, options, size, Number(values.seed ?? 0));
+  return options;
+}
+
+// Whether a model would have learned it: what a factory requires, and tables that it would draw itself.
+function isLearned({ kind, required }: Descriptor["params"][number]): boolean {
+  return kind === "table" || (kind === "list" && required);
+}
+
+// Puts seeded numbers in place of learned ones that the options do not have.
+function seedTables(
+  { name: scheme, params }: Descriptor,
+  options: Record<string, unknown>,
+  size: Pick<Size, "heads" | "tokens">,
+  seed: number,
+): void {
   const known = (name: string): unknown => {
     if (name === "H" || name === "heads") return size.heads;
     if (name === "n" || name === "T") return size.tokens;
-    const param = descriptor.params.find((param) => param.name === name);
+    const param = params.find((param) => param.name === name);
     const other = param?.defaultParam === undefined ? undefined : known(param.defaultParam);
     return options[name] ?? param?.default ?? other;
   };
-  for (const [index, param] of descriptor.params.entries()) {
-    const table = param.kind === "table" || (param.kind === "list" && param.required);
-    if (!table || descriptor.slot === "embed" || param.name in options) continue;
+  for (const [index, param] of params.entries()) {
+    if (!isLearned(param) || param.name in options) continue;
     const shape = lengthsOf(param.shape, known);
     if (!shape) continue;
-    const numbers = randomNormal(shape, {
-      seed: seedOf(descriptor.name, index, Number(values.seed ?? 0)),
-      std: tableDeviation,
-    });
+    const numbers = randomNormal(shape, { seed: seedOf(scheme, index, seed), std: tableDeviation });
     const positive = typeof param.min === "number" && param.min >= 0;
     if (positive) for (let i = 0; i < numbers.data.length; i++) numbers.data[i] = Math.abs(numbers.data[i] as number);
     options[param.name] = numbers;
   }
-  return options;
 }
 
 /**
@@ -183,14 +195,57 @@ export function causalOnly(descriptor: Descriptor): boolean {
  */
 export function offered(): readonly Descriptor[] {
   return outlines.filter(
-    ({ slot, params }) =>
+    (descriptor) =>
       // What is added to words has their width.
-      (slot !== "embed" || params.some(({ name }) => name === "dim")) &&
-      params.every(
-        ({ required, name, shown, shape }) =>
-          !required || shown || name === "dim" || name === "heads" || lengthsOf(shape, () => 2) !== undefined,
-      ),
+      (descriptor.slot !== "embed" || descriptor.params.some(({ name }) => name === "dim")) && canBeMade(descriptor),
   );
+}
+
+/** The same of one scheme, of any width. */
+export function canBeMade({ params }: Descriptor): boolean {
+  return params.every(
+    ({ required, name, shown, shape }) =>
+      !required || shown || name === "dim" || name === "heads" || lengthsOf(shape, () => 2) !== undefined,
+  );
+}
+
+/** Controls of what the figure chooses for a scheme whose numbers it seeds: how many heads, and the seed. */
+export function seedFields({ params }: Descriptor): readonly Field[] {
+  const seeded = params.filter((param) => param.required && isLearned(param));
+  const lacks = (name: string): boolean => seeded.length > 0 && !params.some((param) => param.name === name);
+  const byHead = seeded.some(({ shape }) => shape?.includes("heads"));
+  return [
+    ...(byHead && lacks("heads") ? [range("heads", "heads", 8, 1, 16, { integer: true, most: 1024 })] : []),
+    ...(lacks("seed") ? [range("seed", "seed of the numbers", 0, 0, 99, { integer: true, most: 2 ** 32 })] : []),
+  ];
+}
+
+/** As chosenScheme(), with seeded numbers in tables that the factory requires and no control can give. */
+export function chosenSeeded<S extends Descriptor["slot"]>(
+  slot: S,
+  values: Values,
+  data: unknown,
+  tokens: number,
+): ChosenScheme<Extract<AnyScheme, { slot: S }>> {
+  const given = givenScheme(data, [slot]);
+  const descriptor = descriptorOf(slot, given?.name ?? String(values.scheme));
+  if (given || seedFields(descriptor).length === 0) return chosenScheme(slot, values, given);
+  const { name, title } = descriptor;
+  const options = schemeOptions(slot, name, values);
+  const seed = Number(values.seed ?? 0);
+  seedTables(descriptor, options, { heads: Number(values.heads ?? 1), tokens }, seed);
+  const scheme = fromJSON({ slot, name, ...options }) as Extract<AnyScheme, { slot: S }>;
+  return { scheme, title, name, code: seededCode(descriptor, options, seed), given: false };
+}
+
+/** What is said of a scheme whose numbers nobody has trained; nothing of others. */
+export function seededWords({ given, name, scheme }: ChosenScheme<AnyScheme>): string {
+  const { params } = descriptorOf(scheme.slot, name);
+  const draws = params.some((param) => param.name === "seed");
+  const seeded = params.some((param) => isLearned(param) && (param.required || draws));
+  return given || !seeded
+    ? ""
+    : "The scheme\u2019s numbers are random until one with trained numbers is given as data. ";
 }
 
 /** The scheme of this name; undefined for none. */
@@ -220,12 +275,16 @@ export function schemeChoices(): { value: string; label: string }[] {
 
 /** The call that makes it: "alibi({ heads: 8 })", its seeded tables as calls of randomNormal. */
 export function sizedCode(descriptor: Descriptor, values: Values, size: Size, without: readonly string[]): string {
+  return seededCode(descriptor, optionsFor(descriptor, values, size, without), Number(values.seed));
+}
+
+function seededCode(descriptor: Descriptor, options: Record<string, unknown>, deal: number): string {
   const written: Record<string, unknown> = {};
   const tables: string[] = [];
-  for (const [name, value] of Object.entries(optionsFor(descriptor, values, size, without))) {
+  for (const [name, value] of Object.entries(options)) {
     if (typeof value === "object" && value !== null && "shape" in value) {
       const index = descriptor.params.findIndex((param) => param.name === name);
-      const seed = seedOf(descriptor.name, index, Number(values.seed));
+      const seed = seedOf(descriptor.name, index, deal);
       const shape = (value as { shape: readonly number[] }).shape;
       tables.push(`${name}: randomNormal([${shape.join(", ")}], { seed: ${seed}, std: ${tableDeviation} })`);
     } else written[name] = value;

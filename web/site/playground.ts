@@ -22,11 +22,8 @@ const kMostSettings = 64;
 // Tables that a first layer adds: GPT-2's wpe, BERT's position_embeddings, ViT's pos_embed.
 const kPositional = /wpe|pos(ition)?[._]?(al)?[._]?(emb|enc|bias|table)|embed_positions/i;
 const kMostRows = 8192;
-// Numbers in place of those that a model would have learned, for schemes that are lists of them and nothing else.
-const kMadeUp: Readonly<Record<string, () => AnyScheme>> = {
-  toeplitz: () => posenc.toeplitz({ values: posenc.randomNormal([4, 63], { seed: 0 }) }),
-  swin: () => posenc.swin({ window: 7, heads: 4 }),
-};
+// Schemes that are numbers which a model learns and nothing else: figures seed them.
+const kLearned: readonly string[] = ["toeplitz", "swin"];
 
 /** What the figures show. */
 interface Shown {
@@ -57,12 +54,6 @@ let refused: (readonly [figure: string, refusal: string])[] = [];
 /** Further figures, which have no such scheme to choose from, but take it as their data or by its settings. */
 function others(scheme: AnyScheme, next: Shown): (readonly [figure: string, values: Values, data?: unknown])[] {
   const { slot, name } = scheme;
-  const made = next.given ? scheme : kMadeUp[name]?.();
-  if (slot === "bias" && made !== undefined && !fitting(name).some((figure) => figure.name === "bias")) {
-    const { values, window } = made as unknown as { values?: Tensor; window?: number };
-    // As many as its list is long.
-    return [["bias", { positions: values ? ((values.shape[1] ?? 1) + 1) / 2 : window }, made]];
-  }
   const turning = { view: "phases" };
   if (slot === "rotate" && next.given && turns(scheme)) return [["extrapolation", turning, scheme]];
   return name === "rope" && !next.given ? [["extrapolation", { ...next.values, ...turning, scheme: undefined }]] : [];
@@ -181,7 +172,7 @@ function named(name: string, values: Values = {}): Shown {
     values: own,
     given: false,
     title: `${title} (${slot}): ${summary}`,
-    notes: name in kMadeUp ? ["A model learns these numbers. Here they are random."] : [],
+    notes: kLearned.includes(name) ? ["A model learns these numbers. Here they are random."] : [],
     address: addressOf(own),
   };
 }

@@ -1,7 +1,8 @@
 // <posenc-bias> against ALiBi written down again in double, and its lines and labels as recorded.
 import { beforeAll, describe, expect, it } from "vitest";
-import { alibi, randomNormal, ready, swin } from "../../../web/src/index.js";
+import { alibi, randomNormal, ready, swin, toeplitz } from "../../../web/src/index.js";
 import { bias } from "../../../web/figures/bias.js";
+import { allFields } from "../../../web/figures/figure.js";
 import { figureState, renderSVG } from "../../../web/figures/render.js";
 import { toCsv } from "../../../web/figures/take-away.js";
 import { overlaps, record, runCode, textsOf } from "./drawn.js";
@@ -161,6 +162,67 @@ describe("words and take-aways", () => {
     expect(bias.readout(state).find(({ label }) => label === "key \u2212 query")?.value).toBe("(\u22122, \u22121)");
     for (const cells of ["7", "0 3", "3 x", "2.5 2", "100 100"])
       expect(() => figureState("bias", { cells }, scheme)).toThrow("cells must be a height and a width");
+  });
+
+  it("seeds the table of Toeplitz for its heads and positions, and says so until it is given one", () => {
+    const numbers = new Map<string, readonly number[]>();
+    for (const [seed, heads, positions] of [
+      [0, 8, 32],
+      [7, 3, 5],
+      [8, 3, 5],
+    ] as const) {
+      const state = figureState("bias", { scheme: "toeplitz", seed, heads, positions, head: heads });
+      const { data, shape } = bias.array!(state);
+      expect(shape).toEqual([positions, positions]);
+      // One value a diagonal, all of them different.
+      const along = new Map<number, number>();
+      data.forEach((value, at) => {
+        const offset = (at % positions) - Math.floor(at / positions);
+        expect(value).toBe(along.get(offset) ?? value);
+        along.set(offset, value);
+      });
+      expect(new Set(along.values()).size).toBe(2 * positions - 1);
+      expect(bias.title(state)).toContain(`head ${heads} of ${heads}`);
+      expect(bias.caption(state)).toMatch(/^The scheme\u2019s numbers are random until .* is given as data\. Only the/);
+      const { javascript } = bias.code!(state);
+      expect(javascript).toContain(`randomNormal([${heads}, ${2 * positions - 1}], { seed: `);
+      expect([...runCode(javascript, "b").data]).toEqual([...data]);
+      numbers.set(`${seed}`, [...data]);
+      const profiles = figureState("bias", { scheme: "toeplitz", seed, heads, positions, view: "profiles" });
+      const of = bias.array!(profiles);
+      expect(of.shape).toEqual([heads, 2 * positions - 1]);
+      const last = of.data.slice((heads - 1) * (2 * positions - 1));
+      expect([...last]).toEqual([...along].sort(([a], [b]) => a - b).map(([, value]) => value));
+      expect([...runCode(bias.code!(profiles).javascript, "b").data]).toEqual([...of.data]);
+    }
+    expect(numbers.get("7")).not.toEqual(numbers.get("8"));
+    const given = figureState("bias", { positions: 2 }, toeplitz({ values: [[3, 1, 2]] }));
+    expect([...bias.array!(given).data]).toEqual([1, 2, 3, 1]);
+    expect(bias.caption(given)).toMatch(/^Only the offset counts/);
+    expect(bias.caption(figureState("bias"))).toMatch(/^Only the offset counts/);
+  });
+
+  it("has the cells of its window for Swin where no others are asked for, and no profiles", () => {
+    for (const view of ["matrix", "profiles"]) {
+      const window = { window: 3, windowWidth: 2 };
+      const state = figureState("bias", { scheme: "swin", ...window, seed: 4, heads: 2, head: 2, view });
+      const { data, shape } = bias.array!(state);
+      expect(shape).toEqual([6, 6]);
+      const table = randomNormal([15, 2], { seed: 4, std: 0.02 }).data;
+      for (let i = 0; i < 6; i++) {
+        for (let j = 0; j < 6; j++) {
+          const [dy, dx] = [Math.floor(i / 2) - Math.floor(j / 2), (i % 2) - (j % 2)];
+          expect(data[6 * i + j]).toBe(table[2 * ((dy + 2) * 3 + dx + 1) + 1]);
+        }
+      }
+      expect([...runCode(bias.code!(state).javascript, "b").data]).toEqual([...data]);
+      expect(bias.caption(state)).toContain("are the cells of a grid of 3 by 2");
+      expect(bias.tabs!(state.values, state.model)!.choices.map(({ value }) => value)).toEqual(["matrix"]);
+      expect(allFields(bias, state.values, state.model).find(({ name }) => name === "positions")!.place).toBe("none");
+    }
+    // Of a large window, the cells that can be drawn.
+    expect(bias.array!(figureState("bias", { scheme: "swin", window: 40 })).shape).toEqual([256, 256]);
+    expect(bias.array!(figureState("bias", { scheme: "swin", cells: "2 7" })).shape).toEqual([14, 14]);
   });
 
   it("gives programs that make the same numbers", async () => {
