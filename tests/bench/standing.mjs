@@ -90,10 +90,10 @@ const kGoals = [
 const kReasons = [
   [
     ["attention, share of the peak", "causal, of the peak per visible score"],
-    "the multiply-adds of attention stand beside the exponentials of each tile, packing and copies. The roof is those " +
-      "kernels, packing and copies with no option and no check, in the same run; a call also checks its operands, " +
-      "looks for what is visible and passes through JavaScript. Causal calls have half of the scores for the same " +
-      "packing and copies, and tiles that end where the diagonal does.",
+    "the multiply-adds of attention stand beside the exponentials of each tile, packing and copies. The roof is " +
+      "those kernels, packing and copies with no option and no check, in the same run; a call also checks its " +
+      "operands, looks for what is visible and passes through JavaScript. Causal calls have half of the scores for " +
+      "the same packing and copies, and tiles that end where the diagonal does.",
   ],
   [
     ["64 tokens, times the best peer"],
@@ -101,7 +101,7 @@ const kReasons = [
       "given, the engine needs 8 to 10 us more for a new array.",
   ],
   [
-    ["table into out, times the plain loop", "table into out, times the tuned loop", "table into out, times onnxruntime-web"],
+    ["the plain loop", "the tuned loop", "onnxruntime-web"].map((name) => `table into out, times ${name}`),
     "half of a table's time goes to the proof that each cell is the float nearest to the true value, which no peer " +
       "gives. The roof is angle addition in float64, one rounding a cell and the copy to `out`, nothing proven. The " +
       "larger table is more than the caches hold, and is written twice: by the core and into `out`.",
