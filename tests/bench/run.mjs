@@ -1,6 +1,6 @@
 // npm run bench: times the public API beside its peers, plain and tuned loops, and the machine's peak, in one run.
 //   node tests/bench/run.mjs [--rounds 15] [--chromium] [--no-peers] [--keep] [--sizes 64,512,1024,2048,8x512]
-//                            [--only attention|slots|kernels|tables|rope|schemes|analyses|cold|long|workers]
+//                            [--only attention|slots|kernels|tables|rope|schemes|analyses|cold|long|workers|large]
 //     --chromium  in Chromium rather than in Node;  --keep  appends the rows to tests/bench/results/
 //     --sizes     of attention, only these;  kernels: product, softmax and cosine similarity
 //     --workers   as --only workers: attention on two workers, which wants two cores that nothing else uses
@@ -12,6 +12,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { measureAnalyses } from "./analyses.mjs";
 import { measureBeside } from "./beside.mjs";
+import { measureLargeFigures } from "./heat-map.mjs";
 import { measureLong, measureLongOnWorkers } from "./long.mjs";
 import { median } from "./race.mjs";
 import { measureSchemes } from "./schemes.mjs";
@@ -27,7 +28,8 @@ const option = (name, fallback) => (flag(name) ? args[args.indexOf(name) + 1] : 
 const rounds = Number(option("--rounds", 15));
 const only = flag("--workers") ? "workers" : option("--only", "");
 const sizes = option("--sizes", "").split(",").filter(Boolean);
-const kKinds = ["attention", "slots", "kernels", "tables", "rope", "schemes", "analyses", "cold", "long", "workers"];
+const kKinds =
+  ["attention", "slots", "kernels", "tables", "rope", "schemes", "analyses", "cold", "long", "workers", "large"];
 if (only !== "" && !kKinds.includes(only)) {
   console.error(`--only takes one of ${kKinds.join(", ")}.`);
   process.exit(1);
@@ -40,7 +42,7 @@ if (!existsSync(join(kRoot, "dist/index.js"))) {
   const { build } = await import("../../web/build.mjs");
   await build();
 }
-const kAlone = ["slots", "rope", "schemes", "analyses", "workers", "cold", "long"];
+const kAlone = ["slots", "rope", "schemes", "analyses", "workers", "cold", "long", "large"];
 const withPeers = !flag("--no-peers") && !kAlone.includes(only);
 if (withPeers && !existsSync(join(kPeers, "node_modules"))) {
   execFileSync("npm", ["ci", "--ignore-scripts"], { cwd: kPeers, stdio: "inherit" });
@@ -132,6 +134,7 @@ async function inChromium(report) {
     const { page } = await open(browser, `${server.address}page`);
     page.on("console", (message) => console.warn(message.text()));
     const engine = `Chromium ${browser.version()}`;
+    if (only === "" || only === "large") report(engine, await measureLargeFigures({ rounds }));
     await page.exposeFunction("put", (rows) => report(engine, rows));
     await page.evaluate(
       `(async () => {
