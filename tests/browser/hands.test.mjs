@@ -173,13 +173,16 @@ it("posenc-embed: positions by dimensions under the hand, waves of chosen dimens
   await check(await press("End"));
   // Of circles in several lines, arrow keys go to what a pointer finds above and below.
   await show("embed", { view: "circle", dim: 64, dimension: 2 });
-  const box = await figure.locator("[part~=drawing]").boundingBox();
-  const first = await point(0.5, 20 / box.height);
+  await look();
+  const atHeight = async (y) => point(0.5, y / (await figure.locator("[part~=drawing]").boundingBox()).height);
+  const first = await atHeight(20);
   // The next line is that where the pointer leaves the pairs of the first.
   let under = first;
-  for (let y = 20; under.dimension === first.dimension; y += 20) under = await point(0.5, y / box.height);
+  for (let y = 20; under.dimension === first.dimension; y += 10) under = await atHeight(y);
   await page.mouse.move(0, 0);
+  await look();
   await figure.evaluate((element, { dimension }) => (element.dimension = dimension + 1), first);
+  expect((await look()).dimension).toBe(first.dimension + 1);
   // From the cosine to the cosine.
   expect((await press("ArrowDown")).dimension).toBe(under.dimension + 1);
   expect((await press("ArrowUp")).dimension).toBe(first.dimension + 1);

@@ -163,7 +163,7 @@ describe("a page of its own", () => {
       expect(readFileSync(again, "utf8").length).toBeGreaterThan(400_000);
       await alone.close();
     }
-    expect(await told(opened.page, "posenc-bias").then(([, readout]) => readout)).toContain("\u22126.0");
+    expect(await told(opened.page, "posenc-bias").then(([, readout]) => readout)).toContain("\u22126,0");
     await opened.close();
   });
 

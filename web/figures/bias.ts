@@ -1,4 +1,5 @@
 // <posenc-bias>: the matrix b(i, j) that a bias scheme adds to the scores of one head, and its profile for all heads.
+import { readAll } from "../src/error.js";
 import { bias as biasOf, type BiasScheme } from "../src/core.js";
 import {
   choice,
@@ -267,7 +268,7 @@ function showsProfiles({ model, view }: Pick<Drawn, "model" | "view">): boolean 
 
 // Of a scheme of image patches the cells of its window, as many rows and columns as can be drawn.
 function windowOf(scheme: BiasScheme): Grid | undefined {
-  const { window, windowWidth } = scheme as { window?: number; windowWidth?: number | null };
+  const { window, windowWidth } = readAll(scheme) as { window?: number; windowWidth?: number | null };
   if (window === undefined) return undefined;
   const side = (length: number): number => Math.min(length, Math.sqrt(mostCells));
   return gridOf({ cells: `${side(window)} ${side(windowWidth ?? window)}` }, mostCells);
