@@ -15,7 +15,6 @@ namespace {
 
 using simd::F32x4;
 using simd::F64x2;
-using simd::I32x4;
 using simd::SinCos;
 using simd::U16x8;
 

@@ -57,6 +57,7 @@ import {
   causalOnly,
   descriptorNamed,
   encodingDeviation,
+  headOfHeads,
   leastWidth,
   noPosition,
   optionsFor,
@@ -236,10 +237,7 @@ export const attention = defineFigure<Model>({
         lines,
       }),
       ...(fitsTabs() ? [] : [schemeChoice()]),
-      // They wait for what their ends depend on.
-      ...(values.heads === undefined
-        ? []
-        : [range("head", "head", 1, 1, heads, { integer: true, format: (value) => `${value} of ${heads}` })]),
+      ...headOfHeads(values, heads),
       range("window", "window", 0, 0, Math.max(1, Math.min(total, 32)), { integer: true, most: 4096, format: spoken }),
       range("padding", "padding", 0, 0, 8, { integer: true, most: 64 }),
       choice("compare", "compare with", nothing, [{ value: nothing, label: nothing }, ...schemeChoices()]),
@@ -1036,7 +1034,6 @@ function drawThumbs(surface: Surface, { model, values }: Drawn, side: Side, { th
 }
 
 // ---------------------------------------------------------------- code
-
 
 function codeOf(values: Values, model: Model): Code {
   const { sides } = model;

@@ -48,6 +48,7 @@ import {
   causalOnly,
   descriptorNamed,
   encodingDeviation,
+  headOfHeads,
   leastWidth,
   noPosition,
   optionsFor,
@@ -152,10 +153,7 @@ export const permutation = defineFigure<Model>({
         place: sorted ? "row" : "none",
         sentence: "Sums in another order round otherwise; sorted ones do not know the order.",
       }),
-      // They wait for what their ends depend on.
-      ...(values.heads === undefined
-        ? []
-        : [range("head", "head", 1, 1, heads, { integer: true, format: (value) => `${value} of ${heads}` })]),
+      ...headOfHeads(values, heads),
       flag("causal", "causal mask", false, { place: descriptor && causalOnly(descriptor) ? "none" : "row" }),
       range("heads", "heads", 8, 1, 16, { integer: true, place: "more" }),
       ...(values.scheme === undefined

@@ -209,6 +209,12 @@ export function canBeMade({ params }: Descriptor): boolean {
   );
 }
 
+/** The choice of one of so many heads; it waits until the values say how many. */
+export function headOfHeads(values: Values, heads: number): readonly Field[] {
+  if (values.heads === undefined) return [];
+  return [range("head", "head", 1, 1, heads, { integer: true, format: (value) => `${value} of ${heads}` })];
+}
+
 /** Controls of what the figure chooses for a scheme whose numbers it seeds: how many heads, and the seed. */
 export function seedFields({ params }: Descriptor): readonly Field[] {
   const seeded = params.filter((param) => param.required && isLearned(param));
