@@ -1003,39 +1003,32 @@ export class FigureElement extends Base {
   #syncCode(state: State<unknown>): void {
     const code = this.#figure.code?.(state);
     if (!code) return;
-    const show = (numpy?: string): void => {
-      const blocks: [string, string | undefined][] = [
-        ["JavaScript", code.javascript],
-        ["NumPy", numpy],
-      ];
-      this.#parts.codeBlocks.replaceChildren(
-        ...blocks.flatMap(([language, program]) => {
-          if (program === undefined) return [];
-          const copy = make(
-            "button",
-            { type: "button", textContent: "copy" },
-            { "aria-label": `Copy the ${language} code` },
-          );
-          const pre = make(
-            "pre",
-            { textContent: program, tabIndex: 0 },
-            // Landmarks are told apart by their names.
-            { role: "region", "aria-label": `${language} code: ${this.#parts.title.textContent}` },
-          );
-          copy.addEventListener("click", () => {
-            void copyText(program).then((copied) => {
-              if (!copied) getSelection()?.selectAllChildren(pre);
-              copy.textContent = copied ? "copied" : "selected";
-              setTimeout(() => (copy.textContent = "copy"), 2000);
-            });
-          });
-          return [make("div", { class: "line" }, {}, [language, copy]), pre];
-        }),
+    const block = (language: string, program: string): HTMLElement[] => {
+      const copy = make("button", { type: "button", textContent: "copy" }, { "aria-label": `Copy the ${language} code` });
+      const pre = make(
+        "pre",
+        { textContent: program, tabIndex: 0 },
+        // Landmarks are told apart by their names.
+        { role: "region", "aria-label": `${language} code: ${this.#parts.title.textContent}` },
       );
+      copy.addEventListener("click", () => {
+        void copyText(program).then((copied) => {
+          if (!copied) getSelection()?.selectAllChildren(pre);
+          copy.textContent = copied ? "copied" : "selected";
+          setTimeout(() => (copy.textContent = "copy"), 2000);
+        });
+      });
+      return [make("div", { class: "line" }, {}, [language, copy]), pre];
     };
-    show();
-    // Without a network any more, JavaScript is all there is.
-    code.numpy?.().then((program) => state === this.#state && show(program), () => {});
+    const blocks = this.#parts.codeBlocks;
+    const shown = block("JavaScript", code.javascript);
+    blocks.replaceChildren(...shown);
+    // It comes later and is added, so that what has the focus keeps it, if the code is still this state's. Without a
+    // network any more, JavaScript is all there is.
+    code.numpy?.().then(
+      (program) => program !== undefined && shown[0]?.parentNode === blocks && blocks.append(...block("NumPy", program)),
+      () => {},
+    );
   }
 
   #syncTable(state: State<unknown>): void {
