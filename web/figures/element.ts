@@ -1004,7 +1004,8 @@ export class FigureElement extends Base {
     const code = this.#figure.code?.(state);
     if (!code) return;
     const block = (language: string, program: string): HTMLElement[] => {
-      const copy = make("button", { type: "button", textContent: "copy" }, { "aria-label": `Copy the ${language} code` });
+      const named = { "aria-label": `Copy the ${language} code` };
+      const copy = make("button", { type: "button", textContent: "copy" }, named);
       const pre = make(
         "pre",
         { textContent: program, tabIndex: 0 },
@@ -1026,7 +1027,9 @@ export class FigureElement extends Base {
     // It comes later and is added, so that what has the focus keeps it, if the code is still this state's. Without a
     // network any more, JavaScript is all there is.
     code.numpy?.().then(
-      (program) => program !== undefined && shown[0]?.parentNode === blocks && blocks.append(...block("NumPy", program)),
+      (program) => {
+        if (program !== undefined && shown[0]?.parentNode === blocks) blocks.append(...block("NumPy", program));
+      },
       () => {},
     );
   }
