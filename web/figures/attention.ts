@@ -58,7 +58,6 @@ import {
   descriptorNamed,
   encodingDeviation,
   headOfHeads,
-  leastWidth,
   noPosition,
   optionsFor,
   schemeChoices,
@@ -67,6 +66,7 @@ import {
   sizesFor,
   slopesOf,
   titleOf,
+  widthOfHeads,
   type Descriptor,
 } from "./sized-schemes.js";
 import { estimateWidth, type HeatMap, type Ink, type Part, type Run, type Surface } from "./surface.js";
@@ -220,7 +220,6 @@ export const attention = defineFigure<Model>({
   tabs: () => (fitsTabs() ? schemeChoice() : undefined),
 
   fields: (values) => {
-    const least = leastWidth([String(values.scheme), String(values.compare)]);
     const heads = Math.max(1, Math.min(32, Number(values.heads ?? 8)));
     const sentence = String(values.sentence ?? defaultSentence);
     const total = tokensOf(sentence, mostTokens).length;
@@ -247,9 +246,7 @@ export const attention = defineFigure<Model>({
         maxLength: mostCharacters,
       }),
       range("heads", "heads", 8, 1, 16, { integer: true, most: 32, place: "more" }),
-      ...(values.scheme === undefined || values.compare === undefined
-        ? []
-        : [range("headWidth", "width of a head", 16, Math.max(4, least), 64, { integer: true, least, most: 128, step: 2, place: "more" })]),
+      ...widthOfHeads([values.scheme, values.compare], 128),
       range("seed", "seed of the words", defaultSeed, 0, 99, { integer: true, most: 2 ** 32, place: "more" }),
       ...(descriptor ? paramFields(descriptor, values) : []),
       cursorField("query", "The row of the cursor."),

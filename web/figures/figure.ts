@@ -127,6 +127,8 @@ export interface Reading {
   label: string;
   value: string;
   unit?: string;
+  /** The same wherever the cursor is, so it is not said again at each of its steps. */
+  constant?: boolean;
 }
 
 /** The data shown, for the reader's table and for CSV. */
@@ -262,9 +264,12 @@ export function text(name: string, label: string, value: string | undefined, mor
 
 // ---------------------------------------------------------------- from attributes to a state
 
-/** "rotaryDim" and "scaling.type" become rotary-dim and scaling-type. */
+/** "rotaryDim" and "scaling.type" become rotary-dim and scaling-type, "style", which is HTML's own, scheme-style. */
 export function attributeName(field: string): string {
-  return field.replace(/\./g, "-").replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+  return field
+    .replace(/\./g, "-")
+    .replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
+    .replace(/^style$/, "scheme-$&");
 }
 
 /** All fields of a figure, its tabs first. */

@@ -49,7 +49,6 @@ import {
   descriptorNamed,
   encodingDeviation,
   headOfHeads,
-  leastWidth,
   noPosition,
   optionsFor,
   schemeChoices,
@@ -60,6 +59,7 @@ import {
   titleOf,
   type Descriptor,
   type Size,
+  widthOfHeads,
 } from "./sized-schemes.js";
 import { estimateWidth, type Box, type Surface } from "./surface.js";
 
@@ -135,7 +135,6 @@ export const permutation = defineFigure<Model>({
   },
 
   fields: (values) => {
-    const least = leastWidth([String(values.scheme)]);
     const heads = Math.max(1, Math.min(16, Number(values.heads ?? 8)));
     const descriptor = descriptorNamed(String(values.scheme ?? noPosition));
     const place = values.fixed === true ? "none" : "row";
@@ -156,9 +155,7 @@ export const permutation = defineFigure<Model>({
       ...headOfHeads(values, heads),
       flag("causal", "causal mask", false, { place: descriptor && causalOnly(descriptor) ? "none" : "row" }),
       range("heads", "heads", 8, 1, 16, { integer: true, place: "more" }),
-      ...(values.scheme === undefined
-        ? []
-        : [range("headWidth", "width of a head", 16, Math.max(4, least), 64, { integer: true, least, step: 2, place: "more" })]),
+      ...widthOfHeads([values.scheme], 64),
       range("seed", "seed", 0, 0, 99, { integer: true, most: 2 ** 32, place: "more" }),
       ...(descriptor ? paramFields(descriptor, values) : []),
       cursorField("token", "The word under the cursor."),
@@ -208,8 +205,8 @@ export const permutation = defineFigure<Model>({
       { label: "places", value: `${row} and ${place}` },
       { label: `channel ${column}`, value: `${value(first.outputs, row)} and ${value(second.outputs, place)}` },
       { label: "its outputs are apart by", value: small(apart[row] as number) },
-      { label: "largest |Attn(PX) \u2212 P Attn(X)|", value: small(gap) },
-      { label: "logits are apart by", value: small(logitGap) },
+      { label: "largest |Attn(PX) \u2212 P Attn(X)|", value: small(gap), constant: true },
+      { label: "logits are apart by", value: small(logitGap), constant: true },
     ];
   },
 

@@ -215,6 +215,14 @@ export function headOfHeads(values: Values, heads: number): readonly Field[] {
   return [range("head", "head", 1, 1, heads, { integer: true, format: (value) => `${value} of ${heads}` })];
 }
 
+/** A slider of the width of a head, of which these schemes can be made; it waits for all of them to be known. */
+export function widthOfHeads(schemes: readonly Values[string][], most: number): readonly Field[] {
+  if (schemes.includes(undefined)) return [];
+  const least = leastWidth(schemes.map(String));
+  const bounds = { integer: true, least, most, step: 2, place: "more" } as const;
+  return [range("headWidth", "width of a head", 16, Math.max(4, least), 64, bounds)];
+}
+
 /** Controls of what the figure chooses for a scheme whose numbers it seeds: how many heads, and the seed. */
 export function seedFields({ params }: Descriptor): readonly Field[] {
   const seeded = params.filter((param) => param.required && isLearned(param));
@@ -264,7 +272,7 @@ export function titleOf(descriptor: Descriptor | undefined): string {
 }
 
 /** The least width of a head, even, of which these schemes of the catalogue can be made. */
-export function leastWidth(names: readonly string[]): number {
+function leastWidth(names: readonly string[]): number {
   const ofHeads = names.map(descriptorNamed).filter((one) => one?.slot === "rotate" || one?.slot === "relate");
   return Math.max(2, ...ofHeads.map((one) => one!.params.find(({ name }) => name === "dim")?.min ?? 2));
 }
