@@ -485,7 +485,7 @@ function detailLines(row: Row, kept: ComparedLaw | undefined, law: string | unde
           ["made as", row.code],
           [
             width < 500 ? "params" : "parameters",
-            row.parameters === 0 ? "none" : `${book(row.parameters)}: ${row.parametersInWords}`,
+            row.parameters === 0 ? "none" : `${book(row.parameters)}: ${typeset(row.parametersInWords)}`,
           ],
           ["encodes", row.encodes],
         ];

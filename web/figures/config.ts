@@ -23,7 +23,7 @@ import {
   type Reading,
   type State,
 } from "./figure.js";
-import { book, count, powerOfTen } from "./format.js";
+import { book, count, powerOfTen, short } from "./format.js";
 import { refuseData } from "./given-data.js";
 import { jsonFault } from "./json-fault.js";
 import { brokenLines, indexTicks, labelSize, scaleOf, spread } from "./marks.js";
@@ -234,7 +234,7 @@ export const config = defineFigure<Model>({
           ...(turning.scaled
             ? [
                 { label: "as trained", value: tokens(turning.plain), unit: "tokens" },
-                { label: "speed \u00d7", value: book(turning.ratio[column] as number, { significant: 4 }) },
+                { label: "speed \u00d7", value: short(turning.ratio[column] as number) },
                 { label: "band", value: turning.band[column] as string },
               ]
             : []),
@@ -534,7 +534,7 @@ function attentionWords({ attention: options, heads, kvHeads, headDim }: ModelPo
   return [
     ...(many === undefined ? [] : [`${count(many, "head")}${width}`]),
     ...(many === undefined || kvHeads === undefined || kvHeads === many ? [] : [`${book(kvHeads)} of keys and values`]),
-    `scores times ${book(attention.scale, { significant: 4 })}`,
+    `scores times ${short(attention.scale)}`,
     ...(attention.causal === true ? ["causal"] : []),
     ...(attention.window === undefined ? [] : [`a window of ${book(attention.window)} tokens`]),
     ...(attention.softcap === undefined ? [] : [`soft cap ${book(attention.softcap)}`]),

@@ -176,7 +176,10 @@ export const extrapolation = defineFigure<Model>({
   },
 
   caption: ({ view, model }) => {
-    if (view === "schemes") return lanesCaption(model);
+    if (view === "schemes") {
+      const goesOn = " That a formula goes on does not say that a model does well there.";
+      return lanesSentences(model) + (model.length > model.trained ? goesOn : "");
+    }
     if (view === "phases") {
       return (
         `Each circle is a pair: the thin arc has the phases it met in training, the thick one those it meets for the ` +
@@ -195,7 +198,7 @@ export const extrapolation = defineFigure<Model>({
 
   summary: ({ view, model }) => {
     const range = `${book(model.length)} positions where ${book(model.trained)} were trained`;
-    if (view === "schemes") return `What five schemes hand to attention at ${range}. ${lanesCaption(model)}`;
+    if (view === "schemes") return `What five schemes hand to attention at ${range}. ${lanesSentences(model)}`;
     if (view === "phases") {
       const circles = `Circles of ${count(model.pairs, "pair")} of RoPE${under(chosenRule(model))}`;
       return `${circles} at ${range}. ${phasesSentence(model)}`;
@@ -383,7 +386,7 @@ function newPairs({ phases }: Rule): number {
 
 // ---------------------------------------------------------------- words
 
-function lanesCaption(model: Model): string {
+function lanesSentences(model: Model): string {
   const { trained, past: rule, length } = model;
   if (length <= trained) return "All positions were trained: raise the factor.";
   const ends = {
@@ -395,7 +398,7 @@ function lanesCaption(model: Model): string {
   return (
     `${ends} Sinusoids go on, in slow dimensions to values never met. ALiBi goes on falling by the same for each ` +
     "token, and T5 stays at its last bucket: both are functions of the distance that stay what they were. RoPE\u2019s " +
-    "score goes on turning. That a formula goes on does not say that a model does well there."
+    "score goes on turning."
   );
 }
 

@@ -455,6 +455,8 @@ function drawErrors(surface: Surface, { model, row, column }: Drawn): void {
         y: errors(lines[k] as Line),
         ink: inks[k] as Ink,
         width: k === row ? 2.2 : 1.3,
+        // Where two colours are nearly one, on paper and where the reader forces them.
+        ...(inks[k] === "ink" ? { dash: [6, 2] } : {}),
         name: narrow ? (lines[k] as Line).arithmetic : nameOf(lines[k] as Line, tolerance),
       })),
     ],
@@ -501,7 +503,7 @@ function exponentOf(power: number): number {
 }
 
 function powerText(value: number): string {
-  return value < 1e5 ? book(value) : powerOfTen(exponentOf(value));
+  return value < 1e4 ? book(value) : powerOfTen(exponentOf(value));
 }
 
 function nameOf({ arithmetic, first }: Line, tolerance: number): string {
