@@ -934,6 +934,67 @@ it("leaves to the page the keys that move nothing, and folds the code away at Es
   expect(await page.evaluate(() => globalThis.keyTaken)).toBe(false);
 });
 
+it("sets controls of several lines one under another, and leaves none alone", async () => {
+  const lines = () =>
+    figure.evaluate((element) => {
+      const feet = new Map();
+      for (const field of element.shadowRoot.querySelectorAll(".controls:not(details *) > .field:not(.wide)")) {
+        const { left, bottom } = field.getBoundingClientRect();
+        feet.set(Math.round(bottom), [...(feet.get(Math.round(bottom)) ?? []), Math.round(left)]);
+      }
+      return [...feet.values()];
+    });
+  // Of the last line, which begin where those of the first do; one line needs nothing.
+  const aligned = (of) => of.length === 1 || of.at(-1).filter((left) => of[0].includes(left)).length;
+  for (const [name, attributes, width] of [
+    ["attention", {}, 880],
+    ["extrapolation", {}, 880],
+    ["precision", { view: "waves" }, 880],
+    // As tall as it was before it was drawn.
+    ["decay", { law: "base^-t" }, 720],
+    ["relate", { scheme: "t5" }, 880],
+  ]) {
+    await show(name, { ...attributes, style: `width: ${width}px` });
+    await look();
+    await expect.poll(async () => (await lines()).at(-1).length, `${name}, at ${width}`).toBeGreaterThan(1);
+    const now = await lines();
+    expect(now.length, name).toBe(2);
+    expect(aligned(now), name).toBe(now.at(-1).length);
+    expect(now[0].length - now[1].length, name).toBeLessThan(2);
+  }
+  // With fewer, they are a line again.
+  await choose("scheme", "shaw");
+  await expect.poll(async () => (await lines()).length).toBe(1);
+});
+
+it("takes an element\u2019s own style for the page\u2019s, and a scheme\u2019s for the scheme\u2019s", async () => {
+  await show("grid", { style: "margin: 6px", rows: 4, columns: 4 });
+  expect((await look()).style).toBe("mae");
+  await unfold();
+  expect((await choose("style", "detr")).style).toBe("detr");
+  const given = (name) => figure.getAttribute(name);
+  expect([await given("style"), await given("scheme-style")]).toEqual(["margin: 6px", "detr"]);
+  // What a control is for is told with it.
+  const described = await figure.evaluate((element) => element.shadowRoot.querySelector("select[title]").title);
+  const { params } = posenc.schemes.find(({ name }) => name === "sinusoidal2d");
+  expect(params.map(({ sentence }) => sentence)).toContain(described);
+});
+
+it("says at a step what the step has changed, and not what holds of the whole figure", async () => {
+  await show("permutation");
+  await press("Home ArrowRight");
+  const { readout } = await look();
+  const said = figure.locator("[role=status]");
+  await expect.poll(() => said.textContent()).toContain("channel 1");
+  const whole = readout.filter((words) => /Attn|logits/.test(words));
+  expect(whole.length).toBe(2);
+  for (const words of whole) expect(await said.textContent()).not.toContain(words);
+  // Of the last column there is nothing to the right, so what lies below says what is compared.
+  await show("grid", { rows: 4, columns: 4 });
+  await press("Control+Home End");
+  expect((await look()).readout.find((words) => words.includes("below"))).toMatch(/^cosine to below/);
+});
+
 it("breaks nothing", () => expect(opened.faults).toEqual([]));
 
 // The scheme of a figure's values, as the catalogue names its parameters.

@@ -38,8 +38,22 @@ export function make<K extends keyof HTMLElementTagNameMap>(
 export function makeControl(field: Field, changed: Changed): Control {
   const id = freshId();
   const label = make("label", { htmlFor: id, textContent: field.label });
-  if (field.sentence !== undefined) label.title = field.sentence;
   const root = make("div", { class: "field" }, { part: "field" });
+  const control = controlOf(field, id, label, root, changed);
+  // For those who point at the words, and for those who come to the control by keyboard or are read to.
+  if (field.sentence !== undefined) {
+    for (const node of root.querySelectorAll<HTMLElement>(`label, #${id}`)) node.title = field.sentence;
+  }
+  return control;
+}
+
+function controlOf(
+  field: Field,
+  id: string,
+  label: HTMLLabelElement,
+  root: HTMLElement,
+  changed: Changed,
+): Control {
   switch (field.kind) {
     case "range":
       return rangeControl(field, id, label, root, changed);

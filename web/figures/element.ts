@@ -135,6 +135,7 @@ export class FigureElement extends Base {
     this.#attributeObserver.observe(this, { attributes: true });
     this.#sizeObserver = new ResizeObserver(() => {
       if (this.#parts.drawing.clientWidth !== this.#paintedWidth) this.#schedule();
+      this.#align();
     });
   }
 
@@ -748,7 +749,8 @@ export class FigureElement extends Base {
   #speak(): void {
     clearTimeout(this.#speaking);
     const speak = (): void => {
-      if (this.#state) this.#parts.live.textContent = this.#figure.readout(this.#state).map(readingText).join(", ");
+      const readings = (this.#state && this.#figure.readout(this.#state)) ?? [];
+      this.#parts.live.textContent = readings.filter(({ constant }) => !constant).map(readingText).join(", ");
     };
     this.#speaking = setTimeout(() => this.#say(speak), readingDelay);
   }
@@ -907,8 +909,10 @@ export class FigureElement extends Base {
     const tab = this.#tabs.field?.name;
     const fields = allFields(this.#figure, values).filter((field) => field.place !== "none" && field.name !== tab);
     const names = new Set(fields.map((field) => field.name));
+    let changed = false;
     for (const [name, { control }] of this.#controls) {
       if (names.has(name)) continue;
+      changed = true;
       control.stop();
       control.root.remove();
       this.#controls.delete(name);
@@ -926,10 +930,29 @@ export class FigureElement extends Base {
         if (next !== null && next === before) next = root;
         // Only what is out of place is moved: a control under the reader's hand keeps its focus.
         if (root === next) next = next.nextElementSibling;
-        else parent.insertBefore(root, next);
+        else {
+          parent.insertBefore(root, next);
+          changed = true;
+        }
       }
       (place === "row" ? parent : this.#parts.moreDetails).hidden = total === 0;
     }
+    if (!changed) return;
+    // Of a first drawing the page has not been laid out yet.
+    if (this.#announced) this.#align();
+    else nextFrame(() => this.#align());
+  }
+
+  // Controls of several lines: as many on each, one under another, and none alone on the last.
+  #align(): void {
+    const { controls } = this.#parts;
+    controls.removeAttribute("style");
+    const fields = [...controls.querySelectorAll<HTMLElement>(".field:not(.wide)")];
+    const feet = fields.map((field) => field.offsetTop + field.offsetHeight);
+    const lines = new Set(feet).size;
+    if (lines < 2 || this.#paintedWidth <= 420) return;
+    controls.style.display = "grid";
+    controls.style.gridTemplateColumns = `repeat(${Math.ceil(feet.length / lines)}, auto)`;
   }
 
   #controlFor(field: Field): Control {

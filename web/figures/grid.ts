@@ -270,7 +270,14 @@ export const grid: Figure = defineFigure<Model>({
                   },
                 ]
               : []),
-            ...(row + 1 < model.rows ? [{ label: "to below", value: write(own, patch(model, row + 1, column)) }] : []),
+            ...(row + 1 < model.rows
+              ? [
+                  {
+                    label: `${column + 1 < model.columns ? "" : `${metricWords[model.metric]} `}to below`,
+                    value: write(own, patch(model, row + 1, column)),
+                  },
+                ]
+              : []),
           ]),
       { label: `dimension ${model.dimension}`, value },
     ];

@@ -158,10 +158,15 @@ export const projection: Figure = defineFigure<Model>({
     return [
       { label: "position", value: book(column) },
       ...model.sides.map((side) => ({ label: only ? "at" : name(side), value: pair(side) })),
-      { label: "distance to the next one", value: each((side) => toNext(side, column)) },
-      ...(view === "tsne"
-        ? [{ label: "divergence", value: each((side) => book(side.divergence!, { decimals: 3 })), unit: "nats" }]
-        : [{ label: "variance shown", value: each((side) => shareText(side, model.axes)) }]),
+      ...(column + 1 < model.rows
+        ? [{ label: "distance to the next one", value: each((side) => toNext(side, column)) }]
+        : []),
+      {
+        constant: true,
+        ...(view === "tsne"
+          ? { label: "divergence", value: each((side) => book(side.divergence!, { decimals: 3 })), unit: "nats" }
+          : { label: "variance shown", value: each((side) => shareText(side, model.axes)) }),
+      },
     ];
   },
 

@@ -58,7 +58,7 @@ select option { color: #1c1b19; background: #fffefb; }
 .run input { flex: 1; min-width: 0; margin: 0; }
 .flag { grid-column: 1 / -1; display: flex; gap: 7px; align-items: center; min-height: 24px; }
 .flag input { margin: 0; }
-.field.wide { flex-basis: 100%; max-width: none; }
+.field.wide { flex-basis: 100%; grid-column: 1 / -1; max-width: none; }
 details { margin-top: 10px; font-size: 12px; }
 summary { cursor: pointer; width: fit-content; color: var(--grey); }
 details.more .controls { margin-top: 8px; }
@@ -93,7 +93,7 @@ th:first-child, td:first-child { padding-inline-start: 0; }
   34px; } }
 @media (forced-colors: active) { [role=tab] { border-bottom-color: Canvas; } .figure { --ink: CanvasText; --grey: CanvasText; --faint: GrayText; --accent:
   Highlight; --paper: Canvas; } }
-@media print { .controls, .file, .actions, details, .code .line, [role=tab][aria-selected=false] { display: none
+@media print { :focus-visible { outline: none; } .caption { break-inside: avoid; } .controls, .file, .actions, details, .code .line, [role=tab][aria-selected=false] { display: none
   !important; } :host { break-inside: avoid; } }
 `;
 
