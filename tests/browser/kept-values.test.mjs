@@ -167,6 +167,140 @@ describe("a page of its own", () => {
     await opened.close();
   });
 
+  // Of every figure: its settings, and what a reader or a program has given it beside them.
+  const kSet = {
+    embed: {
+      attributes: { positions: 7, view: "waves", layout: "half", waves: "0 2" },
+      data: () => posenc.learned({ table: [[0.25, -1.5, 3], [0.1, 1e-30, -0], [7, 8, 9]], outOfRange: "wrap" }),
+    },
+    rotate: { attributes: { view: "layouts", mix: "both", q: "1 -2 0.5 4 0 0 1e-3 9", dim: 8, m: 3 } },
+    bias: {
+      attributes: { view: "profiles", heads: 3, causal: "", positions: 9 },
+      data: () => posenc.toeplitz({ values: posenc.randomNormal([3, 17], { seed: 2 }) }),
+    },
+    relate: {
+      attributes: { tokens: 6, view: "terms" },
+      data: () => posenc.shaw({ dim: 4, clip: 2, keys: posenc.randomNormal([5, 4], { seed: 8 }) }).toJSON(),
+    },
+    addition: {
+      attributes: { sentence: "a </script> <!-- \u201cb\u201d \u05e9\u05dc \ud83d\ude00 &amp; c", alpha: 0.35 },
+    },
+    spectrum: { attributes: { scheme: "rope", "scaling-type": "yarn", "scaling-factor": 8, context: 65536 } },
+    shift: { attributes: { offset: -7, dim: 8, pair: 3, positions: 12, view: "matrix" } },
+    decay: {
+      attributes: { law: "t", near: 40 },
+      data: () => Float32Array.from({ length: 33 }, (_, i) => 1 / (1 + i)),
+    },
+    expansion: {
+      attributes: { positions: 6, dim: 4, view: "parts", m: 5 },
+      // As another library has them.
+      data: () =>
+        new (class {
+          shape = [4, 4];
+          data = Float64Array.of(1, 2, 3, 4, 0, 1, 0, 0, 0, 0, -1, 0.5, 0.25, 0, 0, 1);
+        })(),
+    },
+    attention: {
+      attributes: { sentence: "one two three two", context: "un deux trois", padding: 1, heads: 2, head: 2 },
+      data: () => posenc.alibi({ heads: 2, slopes: [0.5, 2] }),
+    },
+    permutation: {
+      attributes: { sentence: "the cat saw the dog", order: "dog the saw cat the", sum: "sorted", causal: "" },
+    },
+    similarity: { attributes: { metric: "euclidean", compare: "sinusoidal" }, file: "own table.npy" },
+    projection: {
+      attributes: { view: "tsne", iterations: 20, perplexity: 3, "map-seed": 5 },
+      file: "model.safetensors",
+    },
+    config: {
+      attributes: { view: "distances", pair: 3 },
+      typed:
+        '{\n  "model_type": "llama", "hidden_size": 64, "num_attention_heads": 4, "num_hidden_layers": 2, "rope_theta": 5e5,\n' +
+        '  "_name_or_path": "</script><b>&quot;\\u2028"\n}',
+    },
+    precision: { attributes: { scheme: "sinusoidal", recipe: "positions", dim: 16, decades: 6, tolerance: 1e-5 } },
+    compare: {
+      attributes: { heads: 4, length: 64, view: "all" },
+      data: () => [posenc.rope({ dim: 8, base: 5e5 }), posenc.t5({ heads: 4, seed: 3 }).toJSON()],
+    },
+    extrapolation: { attributes: { trained: 100, factor: 3, scaling: "ntk", past: "wrap", view: "rules" } },
+    grid: { attributes: { rows: 3, columns: 4, metric: "dot" }, file: "patches.npy" },
+  };
+
+  it("of every figure is the figure, with its settings and its data, and asks nobody for anything", async () => {
+    const host = join(folder, "all.html");
+    const escaped = (text) => String(text).replaceAll("&", "&amp;").replaceAll('"', "&quot;");
+    const tags = Object.entries(kSet).map(([name, { attributes }]) => {
+      const given = Object.entries(attributes).map(([key, value]) => ` ${key}="${escaped(value)}"`);
+      return `<posenc-${name} loading="eager"${given.join("")}></posenc-${name}>`;
+    });
+    // As wide as a page of its own.
+    const style = "<style>body { margin: 2.5rem auto; padding: 0 1.25rem; max-width: 880px }</style>";
+    const script = fileAddress(join(kDist, "posenc.js"));
+    writeFileSync(host, kHead.replace("posenc.js", script) + style + tags.join("\n"));
+    const opened = await open(browser, fileAddress(host));
+    const { page } = opened;
+    expect(await page.evaluate(() => posenc.figures.map(({ name }) => name).sort())).toEqual(Object.keys(kSet).sort());
+    await drawn(page);
+    const faults = () =>
+      page.evaluate(() =>
+        [...document.querySelectorAll("[loading]")]
+          .map(({ shadowRoot }) => shadowRoot.querySelector("[part=error]"))
+          .flatMap((box) => (box.hidden ? [] : [box.textContent])),
+      );
+    expect(await faults()).toEqual([]);
+    for (const [name, { data, file, typed }] of Object.entries(kSet)) {
+      const figure = page.locator(`posenc-${name}`);
+      if (data) await figure.evaluate((element, made) => (element.data = eval(made)()), `(${data})`);
+      if (typed) await figure.locator("textarea").fill(typed);
+      if (file) {
+        await figure.evaluate((element, called) => {
+          const table = posenc.randomNormal([12, 6], { seed: 4 });
+          const bytes = /npy$/.test(called)
+            ? posenc.toNpy(table)
+            : posenc.toSafetensors({ "h.weight": posenc.randomNormal([2, 2]), "wpe.weight": table });
+          return element.takeFile(new File([bytes], called));
+        }, file);
+      }
+    }
+    await drawn(page);
+    expect(await faults()).toEqual([]);
+    const shown = (element) => {
+      const text = (selector) => element.shadowRoot.querySelector(selector).textContent;
+      const { data, value } = element;
+      return {
+        value: { ...value },
+        data: JSON.stringify(data?.shape ? posenc.tensor(data).tolist() : data),
+        words: ["[part=title]", "[part=readout]", "[part=caption]", "#summary"].map(text),
+        picture: element.toSvg(),
+      };
+    };
+    const files = [];
+    let alone;
+    for (const name of Object.keys(kSet)) {
+      const tag = `posenc-${name}`;
+      // Where the reader has put the cursor.
+      for (const key of ["ArrowRight", "ArrowDown"]) await page.locator(`${tag} [part~=drawing]`).press(key);
+      await drawn(page);
+      files.push(await save(page, tag));
+      const address = fileAddress(files.at(-1));
+      if (alone) await alone.page.goto(address);
+      else alone = await open(browser, address, { context: { offline: true } });
+      await drawn(alone.page);
+      const [own, original] = await Promise.all(
+        [alone.page, page].map((one) => one.locator(tag).evaluate(shown)),
+      );
+      expect(own, name).toEqual(original);
+    }
+    expect(alone.requests).toEqual(files.map(fileAddress));
+    expect([...opened.faults, ...alone.faults]).toEqual([]);
+    // Who did ask would have been seen, and refused.
+    const refused = await alone.page.evaluate(() => fetch("http://127.0.0.1/").then(() => false, () => true));
+    expect([refused, alone.requests.length]).toEqual([true, files.length + 1]);
+    await alone.close();
+    await opened.close();
+  });
+
   it("is not offered where the script does not know its own text", async () => {
     const opened = await open(browser, `${server.address}modules`);
     await drawn(opened.page);

@@ -1,5 +1,5 @@
 // A figure as a page of its own: one file with the script in it, which a reader keeps and opens without a network.
-import { Tensor } from "../src/core.js";
+import { Tensor, tensor, type TensorLike } from "../src/core.js";
 import { isScheme } from "../src/scheme.js";
 import { attributeName, type Value } from "./figure.js";
 import { refuseValue } from "./refusal.js";
@@ -56,14 +56,16 @@ function program(data: unknown): string {
   if (isScheme(data)) return `posenc.fromJSON(${JSON.stringify(data)})`;
   if (data instanceof Tensor) {
     if (data.dtype === "bool") refuseData(data, "a table of booleans cannot be written into a page");
-    const bytes = base64(toNpyBytes(data as Tensor<"float32">));
-    return `posenc.readNpy(Uint8Array.from(atob("${bytes}"),(c)=>c.charCodeAt(0)))`;
+    return `posenc.readNpy(${bytesProgram(toNpyBytes(data as Tensor<"float32">))})`;
+  }
+  if (ArrayBuffer.isView(data) && !(data instanceof DataView)) {
+    const { buffer, byteOffset, byteLength } = data;
+    const kind = (data as Uint8Array)[Symbol.toStringTag];
+    return `new ${kind}(${bytesProgram(new Uint8Array(buffer, byteOffset, byteLength))}.buffer)`;
   }
   if (Array.isArray(data)) return `[${data.map(program).join()}]`;
   if (typeof data === "object" && data !== null) {
-    if (Object.getPrototypeOf(data) !== Object.prototype) {
-      refuseData(data, "the figure's data cannot be written into a page");
-    }
+    if (Object.getPrototypeOf(data) !== Object.prototype) return program(numbersOf(data));
     // Computed, so that no key is taken for a prototype.
     return `{${Object.entries(data).map(([key, value]) => `[${JSON.stringify(key)}]:${program(value)}`)}}`;
   }
@@ -71,6 +73,19 @@ function program(data: unknown): string {
   if (data === undefined) return "undefined";
   const text = JSON.stringify(data) as string | undefined;
   return text ?? refuseData(data, "the figure's data cannot be written into a page");
+}
+
+function bytesProgram(bytes: Uint8Array): string {
+  return `Uint8Array.from(atob("${base64(bytes)}"),(c)=>c.charCodeAt(0))`;
+}
+
+// A tensor of another library, and whatever else holds numbers and their shape.
+function numbersOf(data: object): Tensor {
+  try {
+    return tensor(data as TensorLike);
+  } catch {
+    return refuseData(data, "the figure's data cannot be written into a page");
+  }
 }
 
 function refuseData(data: unknown, sentence: string): never {

@@ -276,8 +276,14 @@ function catalogue(): readonly CatalogueEntry[] {
   return schemes;
 }
 
+// Some pages and engines take WebAssembly away, or leave an empty name.
+function wasmHere(): Partial<typeof WebAssembly> | undefined {
+  return (globalThis as { WebAssembly?: Partial<typeof WebAssembly> | null }).WebAssembly ?? undefined;
+}
+
 function isModule(value: unknown): value is WebAssembly.Module {
-  return typeof WebAssembly === "object" && value instanceof WebAssembly.Module;
+  const Module = wasmHere()?.Module;
+  return Module !== undefined && value instanceof Module;
 }
 
 function isBuffer(value: unknown): value is ArrayBuffer {
@@ -286,7 +292,7 @@ function isBuffer(value: unknown): value is ArrayBuffer {
 
 // What init() was given for a part, as every engine takes it; undefined where the inlined bytes serve.
 function given(part: Part): BufferSource | WebAssembly.Module | undefined {
-  if (typeof WebAssembly !== "object") throw new Error("this engine has no WebAssembly");
+  if (!wasmHere()?.Module) throw new Error("this engine has no WebAssembly");
   const wasm = settings[part.option];
   // Not every engine takes a DataView.
   if (ArrayBuffer.isView(wasm)) return new Uint8Array(wasm.buffer as ArrayBuffer, wasm.byteOffset, wasm.byteLength);

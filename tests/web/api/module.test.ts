@@ -82,9 +82,11 @@ describe("where WebAssembly is refused", () => {
     expect(digest(posenc)).toBe(expected);
   });
 
-  it("does so without any WebAssembly object", async () => {
-    vi.stubGlobal("WebAssembly", undefined);
+  it.each([undefined, null, {}])("does so where WebAssembly is %o, whatever bytes it was given", async (none) => {
+    vi.stubGlobal("WebAssembly", none);
     const posenc = await fresh();
+    posenc.init({ wasm: bytes(), analysisWasm: bytes().buffer });
+    expect(() => posenc.init({ exactWasm: {} as never })).toThrow(expect.objectContaining({ code: "not-a-number" }));
     expect(() => posenc.info()).toThrow(/no WebAssembly/);
     await posenc.ready();
     expect(posenc.info().backend).toBe("js");
