@@ -616,7 +616,8 @@ it("posenc-attention: weights of the reader's sentence, masks, two schemes, two 
 it("posenc-permutation: two typed orders, the gap of Attn(PX) and P Attn(X), broken by position or mask", async () => {
   await show("permutation", { heads: 2 });
   await type("sentence", "dog bites man now");
-  await type("its words in another order (empty: from last to first)", "man now dog bites");
+  expect(await control("its words in another order").getAttribute("placeholder")).toBe("now man bites dog");
+  await type("its words in another order", "man now dog bites");
   const order = [2, 3, 0, 1];
   const x = wordsBy(["dog", "bites", "man", "now"], 2, 16, { purpose: 3, std: 0.6 });
   const small = (value) => (value >= 0.01 ? book(value, { decimals: 4 }) : significant(value, 2));
@@ -993,6 +994,25 @@ it("says at a step what the step has changed, and not what holds of the whole fi
   await show("grid", { rows: 4, columns: 4 });
   await press("Control+Home End");
   expect((await look()).readout.find((words) => words.includes("below"))).toMatch(/^cosine to below/);
+});
+
+it("draws a picture that is taller than a page a little smaller on paper", async () => {
+  await show("grid", { view: "dimensions", style: "width: 700px" });
+  await look();
+  const size = () =>
+    figure.evaluate((element) => {
+      const { width, height } = globalThis.__figures.part(element, "canvas").getBoundingClientRect();
+      return { width: Math.round(width), height: Math.round(height) };
+    });
+  const before = await size();
+  expect(before.width).toBe(700);
+  expect(before.height).toBeGreaterThan(800);
+  await page.evaluate(() => dispatchEvent(new Event("beforeprint")));
+  const paper = await size();
+  expect(paper.height).toBe(800);
+  expect(Math.abs(paper.width - (700 * 800) / before.height)).toBeLessThan(1);
+  await page.evaluate(() => dispatchEvent(new Event("afterprint")));
+  await expect.poll(size).toEqual(before);
 });
 
 it("breaks nothing", () => expect(opened.faults).toEqual([]));

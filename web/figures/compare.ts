@@ -490,7 +490,7 @@ function detailLines(row: Row, kept: ComparedLaw | undefined, law: string | unde
           ["encodes", row.encodes],
         ];
   if (law !== undefined && row.refusal === undefined) {
-    const holds = kept ? `${kept.sentence}${kept.when === null ? "" : ` Holds if ${kept.when}.`}` : "Not claimed.";
+    const holds = kept ? `${kept.sentence}${kept.when === null ? "" : ` Holds if ${kept.when}.`}` : "not claimed";
     facts.push([width < 500 ? "law" : "the law", `${lawWords(law)}: ${typeset(holds)}`]);
   }
   return facts.flatMap(([label, words]) =>

@@ -240,7 +240,13 @@ export const config = defineFigure<Model>({
             : []),
           ...(turning.attentionFactor === 1
             ? []
-            : [{ label: "attention factor", value: book(turning.attentionFactor, { significant: 5 }) }]),
+            : [
+                {
+                  label: "attention factor",
+                  value: book(turning.attentionFactor, { significant: 5 }),
+                  constant: model.turnings.length === 1,
+                },
+              ]),
         ];
       }
       case "layers": {

@@ -78,7 +78,8 @@ function controlOf(
       return { root, show: (value) => void (box.checked = value === true), stop: () => {} };
     }
     case "text": {
-      const plain = { id, spellcheck: false, autocomplete: "off" } as const;
+      const { placeholder = "" } = field;
+      const plain = { id, spellcheck: false, autocomplete: "off", placeholder } as const;
       const input =
         field.lines === undefined || field.lines < 2
           ? make("input", { ...plain, type: "text" }, { part: "text" })

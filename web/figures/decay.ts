@@ -198,7 +198,7 @@ export const decay = defineFigure<Model>({
       { label: "integral", value: write(integral) },
       { label: `sum of ${count(model.dim / 2, "pair")}`, value: write(sum) },
       { label: "apart", value: book(Math.abs(integral - sum), { significant: 2 }) },
-      { label: "largest difference drawn", value: book(model.apart, { significant: 2 }) },
+      { label: "largest difference drawn", value: book(model.apart, { significant: 2 }), constant: true },
     ];
   },
 

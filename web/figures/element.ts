@@ -43,6 +43,8 @@ const mostTableColumns = 16;
 const readingDelay = 350;
 // Of A4 and Letter, without their margins.
 const paperWidth = 700;
+// For a picture, which has words above and below it.
+const paperHeight = 800;
 // Pixels of a printed canvas a CSS pixel. Chromium rounds the share of one down to 1/64: this is a hair less than 64/21.
 const paperRatio = 3.046;
 // Frames do not come where nobody looks (a hidden tab, a frame out of sight): who waits for a drawing gets it then.
@@ -1018,8 +1020,12 @@ export class FigureElement extends Base {
     const height = this.#figure.height(state, width);
     const ratio = this.#printing ? (paperRatio * given) / width : devicePixelRatio;
     const style = this.#printing ? "auto" : `${height}px`;
-    if (this.#parts.canvas.style.height !== style) this.#parts.canvas.style.height = style;
-    this.#backEnd = new CanvasBackEnd(this.#parts.canvas, this.#theme, width, height, ratio);
+    // One that is a little too tall for a page would leave its words to the next.
+    const pages = (height * given) / width / paperHeight;
+    const { canvas } = this.#parts;
+    canvas.style.width = this.#printing && pages > 1 && pages < 1.6 ? `${100 / pages}%` : "";
+    if (canvas.style.height !== style) canvas.style.height = style;
+    this.#backEnd = new CanvasBackEnd(canvas, this.#theme, width, height, ratio);
     this.#figure.draw(new Surface(this.#backEnd, this.#theme, width, height), state);
   }
 

@@ -82,6 +82,8 @@ export interface TextField extends FieldBase {
   maxLength?: number;
   /** Lines of its control; 1 by default. */
   lines?: number;
+  /** What an empty one stands for. */
+  placeholder?: string;
 }
 
 export type Field = RangeField | ChoiceField | FlagField | TextField;

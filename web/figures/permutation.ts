@@ -115,6 +115,7 @@ const classNames = ["A", "B", "C"];
 const classDeviation = 0.4;
 
 // Names of the figure's own fields: a scheme's param of the same name is set by the figure.
+const defaultSentence = "dog bites man";
 const ownNames = ["sentence", "order", "scheme", "head", "heads", "headWidth", "causal", "sum", "seed", "fixed", "dim"];
 
 export const permutation = defineFigure<Model>({
@@ -145,8 +146,13 @@ export const permutation = defineFigure<Model>({
     const sorted = descriptor?.slot !== "relate";
     return [
       flag("fixed", "fixed sentences", false, { place: "none" }),
-      text("sentence", "sentence", "dog bites man", { place, maxLength: mostCharacters }),
-      text("order", "its words in another order (empty: from last to first)", "", { place, maxLength: mostCharacters }),
+      text("sentence", "sentence", defaultSentence, { place, maxLength: mostCharacters }),
+      text("order", "its words in another order", "", {
+        place,
+        maxLength: mostCharacters,
+        placeholder: tokensOf(String(values.sentence ?? defaultSentence), mostWords).reverse().join(" "),
+        sentence: "Left empty, they go from last to first.",
+      }),
       choice("scheme", "scheme", noPosition, schemeChoices(), { sentence: "Where positions come in." }),
       choice("sum", "sums over keys", "index", sums, {
         place: sorted ? "row" : "none",

@@ -246,7 +246,7 @@ function pairReadings({ model, row, column }: Drawn): readonly Reading[] {
     { label: "pair", value: book(column) },
     { label: "turned by", value: turnsText(model.k / wavelength, true), unit: "turns" },
     { label: "error at t", value: book(model.errors[row] as number, { significant: 2 }) },
-    { label: "largest at any t", value: book(model.worst, { significant: 2 }) },
+    { label: "largest at any t", value: book(model.worst, { significant: 2 }), constant: true },
   ];
 }
 

@@ -41,6 +41,7 @@ canvas { display: block; width: 100%; }
 .field > :is(input[type=range], select, input[type=text], .run) { grid-column: 1 / -1; width: 100%; min-width: 0;
   margin: 0; }
 input, select { font: inherit; color: inherit; }
+::placeholder { color: var(--grey); opacity: 1; }
 input[type=range] { height: 24px; accent-color: var(--accent); }
 select, input[type=text] { background: transparent; border: 0; border-bottom: 1px solid var(--faint);
   border-radius: 0; padding: 1px 0; height: 24px; }
