@@ -159,6 +159,13 @@ export function watchPage() {
     // A long reading breaks its own line: what can be taken away stays beside it where there is room for both.
     const [reading, actions] = ["readout", "actions"].map((name) => part(element, name).getBoundingClientRect());
     if (host.width >= 640 && actions.top >= reading.bottom) faults.push("what can be taken away has a line of its own");
+    // Where there is room for several controls in a line, none is left alone in the last.
+    for (const row of host.width >= 640 ? element.shadowRoot.querySelectorAll(".controls") : []) {
+      const fields = row.querySelectorAll(":scope > .field:not(.wide)");
+      const lines = Map.groupBy(fields, (field) => field.offsetTop + field.offsetHeight);
+      const last = [...lines.values()].at(-1);
+      if (lines.size > 1 && last.length === 1) faults.push(`alone in the last line of controls: ${last[0].textContent}`);
+    }
     const boxes = domBoxes(element);
     boxes.forEach(({ owner, words, box }, i) => {
       const said = `${words.slice(0, 40)} at ${shown(box)}`;
@@ -200,6 +207,17 @@ export function watchPage() {
     return Object.entries(at).flatMap(([when, list]) => list.map((fault) => `${when}: ${fault}`));
   }
 
+  /** The faults of figures as they are, by their tags. */
+  function faultsOfAll(tags) {
+    return tags.flatMap((tag) => {
+      const element = document.querySelector(tag);
+      const view = element.shadowRoot.querySelector("[aria-selected=true]")?.textContent;
+      const { fault } = words(element);
+      const found = fault === "" ? faultsOfLayout(element) : [fault];
+      return found.map((one) => `${tag}, ${view}: ${one}`);
+    });
+  }
+
   /** The faults of a figure with each of these sets of attributes, a figure that cannot be drawn among them. */
   async function faultsInStates(element, states) {
     const faults = [];
@@ -221,7 +239,7 @@ export function watchPage() {
       const tab = element.shadowRoot.querySelectorAll("[role=tab]")[number];
       if (number > 0 && !tab) continue;
       having.push(element.localName);
-      tab?.click();
+      if (tab?.getAttribute("aria-selected") === "false") tab.click();
     }
     await allDrawn();
     return having;
@@ -277,6 +295,7 @@ export function watchPage() {
     faultsOfLayout,
     faultsWithCursor,
     faultsInStates,
+    faultsOfAll,
     chooseTabs,
     allDrawn,
   };

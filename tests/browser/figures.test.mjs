@@ -879,6 +879,13 @@ describe.each([["light"], ["dark"]])("a page of all figures in %s", (colorScheme
       const wide = part(elements()[0], "canvas").clientWidth;
       const wish = Math.max(1, wide / 700);
       if (!(Math.abs(grown / wish - 1) <= 0.06)) return [`words ${grown} times as tall, not ${wish}`];
+      // Where the keyboard is, is nothing to paper.
+      const ring = (drawing) => {
+        drawing.focus({ focusVisible: true });
+        const { outlineStyle } = getComputedStyle(drawing);
+        drawing.blur();
+        return outlineStyle;
+      };
       const found = elements().map((element) => {
         const canvas = part(element, "canvas");
         const pen = new OffscreenCanvas(1, 1).getContext("2d", { willReadFrequently: true });
@@ -895,12 +902,13 @@ describe.each([["light"], ["dark"]])("a page of all figures in %s", (colorScheme
           controls: [...controls].filter((node) => node.checkVisibility()).map((node) => node.outerHTML),
           within: element.getBoundingClientRect().right <= innerWidth,
           paper: part(element, "figure").style.getPropertyValue("--paper"),
+          ring: ring(part(element, "drawing")),
         };
       });
       dispatchEvent(new Event("afterprint"));
       return found;
     });
-    const well = { ink: true, fine: true, drawn: true, controls: [], within: true, paper: "#ffffff" };
+    const well = { ink: true, fine: true, drawn: true, controls: [], within: true, paper: "#ffffff", ring: "none" };
     expect(report).toEqual(names.map((name) => ({ name: `posenc-${name}`, ...well })));
     await page().emulateMedia({ media: "screen" });
     await drawn();
@@ -913,8 +921,12 @@ describe.each([["light"], ["dark"]])("a page of all figures in %s", (colorScheme
       const { elements, part, colours, allDrawn } = globalThis.__figures;
       await allDrawn();
       const pen = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
-      const read = (colour) => {
+      const read = (colour, under) => {
         pen.clearRect(0, 0, 1, 1);
+        if (under) {
+          pen.fillStyle = under;
+          pen.fillRect(0, 0, 1, 1);
+        }
         pen.fillStyle = colour;
         pen.fillRect(0, 0, 1, 1);
         return [...pen.getImageData(0, 0, 1, 1).data].join();
@@ -930,6 +942,9 @@ describe.each([["light"], ["dark"]])("a page of all figures in %s", (colorScheme
           ink: role("ink") === read("CanvasText"),
           grey: role("grey") === read("CanvasText"),
           paper: role("paper") === read("Canvas"),
+          // As it looks, not as it is written: Chromium's lets what is under it shine through.
+          accent: role("accent") === read("Highlight", "white"),
+          cool: role("cool") === read("LinkText"),
           // Hairlines are no brighter than what is drawn over them.
           faint: role("faint").split(",").every((value, k) => {
             const [paper, ink] = ["Canvas", "CanvasText"].map((name) => Number(read(name).split(",")[k]));
@@ -943,7 +958,8 @@ describe.each([["light"], ["dark"]])("a page of all figures in %s", (colorScheme
     // The figures hear of it when the browser next renders.
     let report = await look();
     for (let k = 0; k < 100 && report.some(({ ink, paper }) => !ink || !paper); k++) report = await look();
-    const well = { ink: true, grey: true, paper: true, faint: true, drawn: true, chosen: true };
+    const roles = { ink: true, grey: true, paper: true, accent: true, cool: true, faint: true };
+    const well = { ...roles, drawn: true, chosen: true };
     expect(report).toEqual(names.map((name) => ({ name: `posenc-${name}`, ...well })));
     expect(await axe(page())).toEqual([]);
     await page().emulateMedia({ forcedColors: "none" });

@@ -1,6 +1,6 @@
-// Nothing lies on anything else and nothing is cut off: every figure in every view and in the states of states.mjs, in
-// light, dark and narrow, with the cursor in the middle and in the corners. Pictures of the views are left in
-// build/pictures for the eye; none is compared.
+// Nothing lies on anything else and nothing is cut off: every figure in every view, on screens, on paper and in forced
+// colours; in light, dark and narrow with the cursor in the middle and in the corners, and in the states of states.mjs.
+// Pictures of the views are left in build/pictures for the eye; none is compared.
 import { mkdirSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -11,6 +11,8 @@ import { kStates } from "./states.mjs";
 
 const kPictures = join(kRoot, "build/pictures");
 const kMargin = 12;
+// What A4 leaves between its margins, in CSS pixels.
+const kPaper = 700;
 
 const figures = await builtFigures();
 const names = figures.map(({ name }) => name);
@@ -37,6 +39,20 @@ async function picture(session, element, path) {
   await writeFile(path, Buffer.from(data, "base64"));
 }
 
+// 320 is the width of the screen, the others that of the figure.
+async function visit(width, options, media = "screen") {
+  const viewport = { width: width === 320 ? width : width + 2 * kMargin, height: 900 };
+  const context = await browser.newContext({ viewport, reducedMotion: "reduce", ...options });
+  const page = await context.newPage();
+  await page.emulateMedia({ media });
+  await page.addInitScript(watchPage);
+  await page.goto(`${server.address}all`, { waitUntil: "load" });
+  return { context, page };
+}
+
+// The figures that have a tab of this number, once all have drawn the view of theirs.
+const chooseTabs = (page, number) => page.evaluate((tab) => globalThis.__figures.chooseTabs(tab), number);
+
 describe.each([
   ["light", 880],
   ["light", 640],
@@ -44,16 +60,11 @@ describe.each([
   ["dark", 880],
 ])("in %s, %d pixels wide", (colorScheme, width) => {
   it("no label, control or legend lies on another or is cut off", async () => {
-    // 320 is the width of the screen, the others that of the figure.
-    const viewport = { width: width === 320 ? width : width + 2 * kMargin, height: 900 };
-    const context = await browser.newContext({ colorScheme, viewport, reducedMotion: "reduce" });
-    const page = await context.newPage();
-    await page.addInitScript(watchPage);
-    await page.goto(`${server.address}all`, { waitUntil: "load" });
+    const { context, page } = await visit(width, { colorScheme });
     const session = await context.newCDPSession(page);
     const faults = [];
     for (let tab = 0; ; tab++) {
-      const having = await page.evaluate((number) => globalThis.__figures.chooseTabs(number), tab);
+      const having = await chooseTabs(page, tab);
       if (having.length === 0) break;
       for (const name of having) {
         const element = page.locator(name);
@@ -77,6 +88,36 @@ describe.each([
       faults.push(...found);
     }
     expect(faults).toEqual([]);
+    await context.close();
+  });
+});
+
+describe("where colours and sizes are not the screen's", () => {
+  // Every view as it comes: where the cursor's words go, the other tests have seen.
+  async function faultsOfViews(page) {
+    const views = [];
+    const faults = [];
+    for (let tab = 0; ; tab++) {
+      const having = await chooseTabs(page, tab);
+      if (having.length === 0) break;
+      views.push(...having);
+      faults.push(...(await page.evaluate((list) => globalThis.__figures.faultsOfAll(list), having)));
+    }
+    expect(new Set(views)).toEqual(new Set(names.map((name) => `posenc-${name}`)));
+    return faults;
+  }
+
+  it("no label or legend lies on another or is cut off in forced colours", async () => {
+    const { context, page } = await visit(880, { forcedColors: "active" });
+    expect(await faultsOfViews(page)).toEqual([]);
+    await context.close();
+  });
+
+  it("no label or legend lies on another or is cut off on paper", async () => {
+    const { context, page } = await visit(kPaper, {}, "print");
+    // All that is drawn from now on is drawn for paper.
+    await page.evaluate(() => dispatchEvent(new Event("beforeprint")));
+    expect(await faultsOfViews(page)).toEqual([]);
     await context.close();
   });
 });

@@ -9,6 +9,7 @@ export const kStates = {
     { view: "waves", waves: "0 1 2 3 4 5 6 7 8 9 10 11" },
     { view: "circle", dim: 512 },
     { scheme: "learned" },
+    { scheme: "learned", view: "waves" },
     { scheme: "sinusoidal2d", cells: "7 7" },
     { scheme: "fourier", positions: 1 },
     { start: 9007199254740000, positions: 8, dim: 2 },

@@ -268,6 +268,8 @@ function drawStrips(surface: Surface, { model, row, column }: Drawn): void {
     const { x, y } = layout.strips[k] as Strip;
     surface.text(x, y - 12, name, { ink, size: labelSize });
     drawStrip(surface, model, layout, values, x, y);
+    // Numbers that are small beside the others leave no trace of where they stand.
+    surface.rect(x - 1, y - 1, layout.width + 1, layout.tall + 1, { stroke: "faint" });
     // The encoding knows places, not words.
     if (k === 1) drawPositions(surface, model, layout, x, y, row);
     else if (!layout.beside || k === 0) drawWords(surface, model, layout, x, y, row);

@@ -346,7 +346,8 @@ function chosenWaves(values: Values, model: Model, column: number): number[] {
 
 function drawWaves(surface: Surface, { model, values, row, column }: Drawn): void {
   const { narrow, width } = surface;
-  const left = 26;
+  const ends = [-1, 1].map((u) => ({ u, text: book(u * model.extent, { significant: 3 }) }));
+  const left = Math.max(26, 10 + Math.max(...ends.map(({ text }) => surface.textWidth(text, { size: 11 }))));
   const right = narrow ? 8 : 150;
   const plot = width - left - right;
   const chosen = chosenWaves(values, model, column);
@@ -361,11 +362,8 @@ function drawWaves(surface: Surface, { model, values, row, column }: Drawn): voi
     const ink = own ? "cool" : "ink";
     const y = (i: number): number => middle - (reach * valueAt(model, i, c)) / model.extent;
     surface.path([left, middle, left + plot, middle], { stroke: "faint" });
-    for (const u of k === 0 ? [-1, 1] : []) {
-      surface.text(left - 8, middle - reach * u, book(u * model.extent, { significant: 3 }), {
-        align: "end",
-        size: 11,
-      });
+    for (const { u, text } of k === 0 ? ends : []) {
+      surface.text(left - 8, middle - reach * u, text, { align: "end", size: 11 });
     }
     const points = new Float64Array(2 * model.rows);
     for (let i = 0; i < model.rows; i++) points.set([x(i), y(i)], 2 * i);

@@ -383,12 +383,12 @@ function drawParts(surface: Surface, { model, row, column }: Drawn, parts: NonNu
     const map = maps[i] as Box;
     const cell = map.width / positions;
     surface.text(map.x, map.y - 13, partNames[part], { ink: partInks[part], size: labelSize });
+    // The sign of the sum stands between two maps, and beside the name of one that begins a row: there are its numbers.
+    const first = map.x < 40;
     if (i > 0) {
-      surface.text(map.x - (surface.narrow ? 11 : 15), map.y + map.height / 2, i === 1 ? "=" : "+", {
-        ink: "ink",
-        align: "middle",
-        size: 14,
-      });
+      const y = first ? map.y - 13 : map.y + map.height / 2;
+      const style = { ink: "ink", align: "middle", size: 14 } as const;
+      surface.text(map.x - (surface.narrow ? 11 : 15), y, i === 1 ? "=" : "+", style);
     }
     surface.heatMap(map, { values: parts[part], rows: positions, columns: positions, scale });
     surface.rect(map.x - 0.5, map.y - 0.5, map.width + 1, map.height + 1, { stroke: "faint" });
@@ -401,10 +401,7 @@ function drawParts(surface: Surface, { model, row, column }: Drawn, parts: NonNu
     });
     for (const t of indexTicks(positions, map.width, surface.narrow ? 45 : 50)) {
       surface.text(map.x + (t + 0.5) * cell, map.y + map.height + 12, String(t), { align: "middle", size: 11 });
-      const y = (t + 0.5) * cell;
-      // The sign of the sum stands among them.
-      const free = i === 0 || Math.abs(y - map.height / 2) > 16;
-      if (map.x < 40 && free) surface.text(map.x - 7, map.y + y, String(t), { align: "end", size: 11 });
+      if (first) surface.text(map.x - 7, map.y + (t + 0.5) * cell, String(t), { align: "end", size: 11 });
     }
     surface.region(map, (u, v) => ({ row: Math.floor(v * positions), column: Math.floor(u * positions) }));
   });

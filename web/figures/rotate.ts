@@ -211,12 +211,13 @@ export const rotate = defineFigure<Model>({
   caption: ({ view, model }) => {
     if (view === "layouts" && model.mixUp) return mixUpWords(model.mixUp);
     if (view === "pairs") {
-      const told = model.wavelengths.length > 0 ? "Under a circle stands how many positions a turn takes, and below it" : "";
+      const turns = model.wavelengths.length > 0 ? "how many positions a turn takes" : "";
+      const said = [turns, model.parts ? "what the pair adds to the score" : ""].filter((words) => words !== "");
+      const told = said.length > 0 ? ` Under a circle stands ${said.join(", and below it ")}.` : "";
       return (
         "Every pair of columns is a hand that its position turns, the query\u2019s by m and the key\u2019s by n. Move " +
         "both by one and the angle between them stays, pair by pair: so does the score. " +
-        "A pointer that goes across turns both so. " +
-        `${told || "Under a circle stands"} what the pair adds to the score.`
+        `A pointer that goes across turns both so.${told}`
       );
     }
     return (
@@ -574,7 +575,7 @@ function dialsOf(model: Model, width: number): Dials {
   const rows = Math.max(1, Math.ceil(shown.length / most));
   const perRow = Math.max(1, Math.ceil(shown.length / rows));
   const side = Math.min(width / perRow, 210);
-  const foot = side >= 100 ? 38 : 20;
+  const foot = model.parts ? 38 : 20;
   return { shown, perRow, side, foot, height: Math.round(legendHeight + rows * (side + foot)) + 4 };
 }
 
@@ -604,10 +605,6 @@ function drawPairs(surface: Surface, { model, row, column }: Drawn): void {
     drawHand(surface, model, p, middle, radius, { rotated: model.keys, at: column, before: model.k, ink: "cool" });
     drawHand(surface, model, p, middle, radius, { rotated: model.queries, at: row, before: model.q, ink: "accent" });
     const { turn, name, part } = words[place] as (typeof words)[number];
-    if (foot < 30) {
-      surface.text(middle[0], top + side + 5, turn, { align: "middle", size: 11 });
-      return;
-    }
     surface.text(middle[0], top + side + 2, named ? name : turn, { align: "middle", size: 11 });
     if (part === "") return;
     const value = said ? `${part}${toScore}` : part;

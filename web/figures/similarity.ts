@@ -288,7 +288,8 @@ function drawSide(surface: Surface, { model, row, column }: Drawn, side: Side, b
     surface.text(x, map.y - 10, String(column), { align: "middle", ink: "ink" });
     drawCursor(surface, side, map, row, column);
   }
-  legend(surface, scale, block.legend.x, map.y + map.height + 16, block.legend.length, false);
+  const half = side.low === 0 ? "above" : side.high === 0 ? "below" : undefined;
+  legend(surface, scale, block.legend.x, map.y + map.height + 16, block.legend.length, false, half);
   drawProfile(surface, model, side, block.profile, row, column);
 }
 

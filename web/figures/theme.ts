@@ -77,8 +77,8 @@ export function makeTheme(isDark: boolean, changes: Partial<Palette> = {}, font 
 
 let probe: CanvasRenderingContext2D | null | undefined;
 
-// Any CSS colour as r, g, b, a, by the browser's own reading of it.
-function resolve(colour: string): [number, number, number, number] | undefined {
+// Any CSS colour as r, g, b, a, by the browser's own reading of it; over one that covers what is under it.
+function resolve(colour: string, under?: string): [number, number, number, number] | undefined {
   if (colour === "") return undefined;
   probe ??= Object.assign(document.createElement("canvas"), { width: 1, height: 1 }).getContext("2d", {
     willReadFrequently: true,
@@ -88,6 +88,11 @@ function resolve(colour: string): [number, number, number, number] | undefined {
   probe.fillStyle = "#010203";
   probe.fillStyle = colour;
   if (probe.fillStyle === "#010203") return undefined;
+  if (under) {
+    probe.fillStyle = under;
+    probe.fillRect(0, 0, 1, 1);
+    probe.fillStyle = colour;
+  }
   probe.fillRect(0, 0, 1, 1);
   const [r = 0, g = 0, b = 0, a = 0] = probe.getImageData(0, 0, 1, 1).data;
   return [r, g, b, a];
@@ -175,8 +180,9 @@ export function themeOf(
   return makeTheme(isDark, changes, font);
 }
 
+// Chromium's Highlight is a thinner colour that looks like the system's on white.
 function hexless(systemColour: string): Rgb {
-  const [r, g, b] = resolve(systemColour) ?? [0, 0, 0];
+  const [r, g, b] = resolve(systemColour, "#fff") ?? [0, 0, 0];
   return [r, g, b];
 }
 

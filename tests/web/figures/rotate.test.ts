@@ -75,6 +75,18 @@ describe("pairs", () => {
     expect(Math.abs(values.reduce((a, b) => a + b) - dot(qm, kn) / Math.sqrt(8))).toBeLessThan(0.0021);
   });
 
+  it.each([320, 700, 880])("says what each of many pairs adds, %d pixels wide", (width) => {
+    const back = record(rotate, figureState("rotate", { dim: 32, m: 9, n: 4 }), width);
+    const values = textsOf(back)
+      .filter(({ words }) => /^[+\u2212]?\d\.\d{3}/.test(words))
+      .map(({ words }) => Number.parseFloat(words.replace("\u2212", "-")));
+    const [q, k] = seeded(32);
+    const score = dot(turned(q, 9, "interleaved"), turned(k, 4, "interleaved")) / Math.sqrt(32);
+    expect(values).toHaveLength(16);
+    expect(Math.abs(values.reduce((a, b) => a + b) - score)).toBeLessThan(16 * 0.00051);
+    expect(overlaps(back)).toEqual([]);
+  });
+
   it("draws no columns that do not turn", () => {
     const state = figureState("rotate", { dim: 8, "rotary-dim": 4 });
     expect(rotate.title(state)).toContain("2 pairs");
