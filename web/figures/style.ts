@@ -31,7 +31,7 @@ button:hover, summary:hover { color: var(--ink); }
 .lens { display: flex; flex-wrap: wrap; align-items: baseline; gap: 0 13px; justify-content: flex-end; margin-top: 6px; font-size: 12px;
   color: var(--grey); }
 canvas { display: block; width: 100%; }
-.controls { display: flex; flex-wrap: wrap; gap: 10px 26px; margin-top: 14px; align-items: end; }
+.controls { display: flex; flex-wrap: wrap; flex-wrap: balance; gap: 10px 26px; margin-top: 14px; align-items: end; }
 .field { display: grid; grid-template-columns: 1fr auto; column-gap: 8px; align-items: baseline; min-width: min-content;
   flex: 1 1 118px; max-width: 280px; }
 .field.choice { flex-basis: auto; min-width: 0; max-width: 100%; }
