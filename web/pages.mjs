@@ -81,6 +81,8 @@ async function withFormulas(html, classes) {
       .renderToString(plain(tex.trim()), options)
       // Nobody's dictionary of operators knows these dots, which then stand apart.
       .replaceAll("<mo>…</mo>", '<mo lspace="0em" rspace="0em">…</mo>')
+      // Nor does TeX put a space between dots and what closes after them.
+      .replace(/(…<\/mo>)<mspace width="0.1667em"><\/mspace>(?=<mo [^>]*form="postfix")/g, "$1")
       // display="block" says the same.
       .replace(/ style="display:\s*block math;?"/g, "")
       .replace(/<(\w+)([^>]*?) style="([^"]*)"([^>]*)>/g, (__, element, before, style, after) => {

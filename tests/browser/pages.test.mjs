@@ -447,8 +447,8 @@ describe("the questions of the chapter", () => {
 
   it("follow their figures, by keyboard too", async () => {
     const { page, close, faults } = await open(browser, `${server.address}index.html`);
-    const asked = await page.locator("[data-question]").evaluateAll((list) => list.map((one) => one.dataset.question));
-    expect(new Set(asked).size).toBe(asked.length);
+    const names = await page.locator("[data-question]").evaluateAll((list) => list.map((one) => one.dataset.question));
+    expect(new Set(names).size).toBe(names.length);
     const question = page.locator("[data-question=pairs]");
     const verdict = question.locator("[role=status]");
     expect(await verdict.innerText()).toBe("");
@@ -480,6 +480,17 @@ describe("the questions of the chapter", () => {
     await verdict.filter({ hasText: "Not yet. In head 2 it costs 2: too much" }).waitFor();
     await page.keyboard.press("ArrowRight");
     await verdict.filter({ hasText: "Right. In head 3 it costs 1: its slope is 1/8." }).waitFor();
+    // Seen below the figure too, from where a link leads back.
+    const beside = page.locator("#fig-bias + .beside");
+    expect(await beside.innerText()).toContain(await question.locator(".ask").evaluate((ask) => ask.firstChild.data));
+    expect(await beside.locator(".verdict").innerText()).toBe(await verdict.innerText());
+    await figure.locator("details[part=table] summary").focus();
+    await page.keyboard.press("Tab");
+    await page.keyboard.press("Enter");
+    const asked = () => page.evaluate(() => document.activeElement.closest("[data-question]")?.dataset.question);
+    expect(await asked()).toBe("pairs");
+    await page.keyboard.press("Enter");
+    for (let i = 0; i < 20 && !/^head(?!s)/.test(await focused()); i++) await page.keyboard.press("Tab");
     await page.keyboard.press("ArrowRight");
     await verdict.filter({ hasText: "Not yet." }).waitFor();
     const { early, total } = await page.evaluate(() => globalThis.formats);
@@ -595,12 +606,15 @@ describe("every page", () => {
     const roots = await page.locator("msqrt").evaluateAll((list) =>
       list.map((root) => {
         const parts = [...root.children].map((part) => part.getBoundingClientRect());
-        const under = Math.max(...parts.map(({ right }) => right)) - Math.min(...parts.map(({ left }) => left));
-        return root.getBoundingClientRect().width / under;
+        const end = Math.max(...parts.map(({ right }) => right));
+        const { width, right } = root.getBoundingClientRect();
+        return { wide: width / (end - Math.min(...parts.map(({ left }) => left))), gap: right - end };
       }),
     );
     expect(roots.length).toBeGreaterThan(0);
-    expect(Math.min(...roots)).toBeGreaterThan(1.2);
+    expect(Math.min(...roots.map(({ wide }) => wide))).toBeGreaterThan(1.2);
+    // Nor does it leave room for a wider sign behind it.
+    expect(Math.max(...roots.map(({ gap }) => gap))).toBeLessThan(1);
     await close();
   });
 

@@ -75,19 +75,47 @@ function followSentence(): void {
   update();
 }
 
+// The question once more, to stand below its figure, which may be many screens away: who answers sees what comes of it,
+// and finds the way back. The one in its own place is the one that is spoken.
+function questionBeside(place: HTMLElement, link: HTMLAnchorElement): { root: HTMLElement; verdict: HTMLElement } {
+  const root = document.createElement("div");
+  root.className = "question beside";
+  const [back, text, verdict] = ["a", "p", "p"].map((name) => document.createElement(name)) as [
+    HTMLAnchorElement,
+    HTMLElement,
+    HTMLElement,
+  ];
+  const heading = place.querySelector("h3") as HTMLElement;
+  back.href = `#${heading.id}`;
+  back.textContent = `Back to ${heading.textContent.replace("Q", "q")}`;
+  back.addEventListener("click", (event) => {
+    event.preventDefault();
+    place.scrollIntoView({ block: "center" });
+    link.focus({ preventScroll: true });
+  });
+  text.className = "ask";
+  text.append(`${link.previousSibling?.textContent ?? ""}`, back);
+  verdict.className = "verdict";
+  root.append(text, verdict);
+  return { root, verdict };
+}
+
 function askQuestions(): void {
   for (const { name, figure: id, holds } of questions) {
     const place = document.querySelector<HTMLElement>(`[data-question="${name}"]`);
     const figure = document.getElementById(id) as FigureElement | null;
     const verdict = place?.querySelector<HTMLElement>(".verdict");
     if (!place || !figure || !verdict) continue;
+    const link = place.querySelector("a");
+    const beside = link && questionBeside(place, link);
     let resting: ReturnType<typeof setTimeout> | undefined;
     const judge = (): void => {
       // Formats are slow to make, and a page that starts has no time for them.
       const { right, words } = holds(figure.value, posenc, numbersOf(languageOf(place)));
-      place.dataset.right = String(right);
       const said = `${right ? "Right." : "Not yet."} ${words}`;
       if (verdict.textContent !== said) verdict.textContent = said;
+      if (beside) beside.verdict.textContent = said;
+      for (const told of [place, ...(beside ? [beside.root] : [])]) told.dataset.right = String(right);
     };
     // Nobody has answered before the reader has touched the figure.
     const answered = (): void => {
@@ -97,8 +125,9 @@ function askQuestions(): void {
     figure.addEventListener("input", answered);
     figure.addEventListener("change", answered);
     // From the question to its figure without a mouse: the keyboard is to go where the eye goes.
-    place.querySelector("a")?.addEventListener("click", (event) => {
+    link?.addEventListener("click", (event) => {
       event.preventDefault();
+      if (beside && !beside.root.isConnected) figure.after(beside.root);
       figure.scrollIntoView({ block: "start" });
       figure.shadowRoot?.querySelector<HTMLElement>("[part~=drawing]")?.focus({ preventScroll: true });
     });

@@ -51,10 +51,16 @@ function mixture(write: Numbers, weights: readonly number[], entries: readonly n
     const weight = weights[c]!;
     if (weight === 0) return [];
     const sign = weight < 0 === entry < 0 ? " + " : " \u2212 ";
-    return [`${sign}${size(entry)} · ${size(weight)}`];
+    // A product stays on its line.
+    return [`${sign}${size(entry)}\u00a0·\u00a0${size(weight)}`];
   });
   const sum = terms.join("").replace(/^ \+ /, "").replace(/^ (\u2212) /, "$1");
-  return `${sum} = ${write.fixed(result, 4)}`;
+  return `${sum} =\u00a0${write.fixed(result, 4)}`;
+}
+
+// With an asterisk where the scheme claims the law on a condition.
+function starred(words: string, { laws }: Api["schemes"][number], law: string): string {
+  return laws.some((claim) => claim.law === law && claim.when) ? `${words}*` : words;
 }
 
 /** One number or list of numbers each. */
@@ -236,11 +242,7 @@ export const tables: Readonly<Record<string, Rows>> = {
     const laws = [...new Set(api.schemes.flatMap((scheme) => scheme.laws.map(({ law }) => law)))];
     return laws.map((law) => {
       const claims = api.schemes.filter((scheme) => scheme.laws.some((claim) => claim.law === law));
-      const always = claims.map((scheme) => {
-        const when = scheme.laws.filter((claim) => claim.law === law).some((claim) => claim.when);
-        return when ? `${scheme.title}*` : scheme.title;
-      });
-      return [lawWords(law), always.join(", ")];
+      return [lawWords(law), claims.map((scheme) => starred(scheme.title, scheme, law)).join(", ")];
     });
   },
   alibi: (api, write, heads, length) => {
@@ -286,7 +288,7 @@ export const tables: Readonly<Record<string, Rows>> = {
       scheme.title,
       scheme.slot,
       typeset(scheme.summary),
-      [...new Set(scheme.laws.map((claim) => lawWords(claim.law)))].join(", "),
+      [...new Set(scheme.laws.map(({ law }) => starred(lawWords(law), scheme, law)))].join(", "),
       typeset(scheme.reference),
     ]),
 };

@@ -98,8 +98,8 @@ export const questions: readonly Question[] = [
     name: "shift",
     figure: "fig-shift",
     text:
-      "Find a shift by one position or more after which the fastest pair is nearly back where it was: the cosine of " +
-      "its turn is to be at least 0.999.",
+      "Find a shift by one position or more after which the fastest pair, pair 0, is nearly back where it was: the " +
+      "cosine of its turn is to be at least 0.999.",
     holds: ({ scheme, dim, base, offset }, api, write) => {
       if (scheme !== "sinusoidal") return missing("This asks for the sinusoidal scheme.");
       const k = Number(offset);
@@ -207,8 +207,8 @@ export const questions: readonly Question[] = [
     name: "further",
     figure: "fig-precision",
     text:
-      "Made the usual way in float32, RoPE’s table is off by some hundredths at position one million. Choose what is " +
-      "rounded so that it is right there to six digits, still in float32.",
+      "Made the usual way in float32, RoPE’s table is off by more than a hundredth at position one million. Choose what " +
+      "is rounded so that it is right there to six digits, still in float32.",
     holds: ({ scheme, dim, base, recipe }, api, write) => {
       if (scheme !== "rope") return missing("This asks for RoPE.");
       const options = { arithmetic: "float32", recipe: recipe as "power" } as const;

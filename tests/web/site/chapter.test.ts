@@ -29,7 +29,7 @@ const wordsOf = (html: string): string =>
     .replace(/<[^>]*>/g, "")
     .replace(/\s+/g, " ");
 const liveOf = (page: string, request: string): string | undefined =>
-  new RegExp(`<output\\b[^>]*data-live="${request}"[^>]*>([^<]*)</output>`).exec(page)?.[1];
+  new RegExp(`<output\\b[^>]*data-live="${request}"[^>]*>([^<]*)</output>`).exec(page)?.[1]?.replaceAll("\u00a0", " ");
 const tableOf = (page: string, caption: string): string =>
   wordsOf(new RegExp(`<caption id="${caption}"[\\s\\S]*?</table>`).exec(page)?.[0].replace(/<\/t[hd]>/g, " ") ?? "");
 
