@@ -29,7 +29,6 @@ import {
   range,
   text,
   type Code,
-  type Field,
   type Reading,
   type State,
   type Values,
@@ -39,7 +38,7 @@ import { anySlot, givenScheme } from "./given-data.js";
 import { Lens } from "./lens.js";
 import { brokenLines, legend } from "./marks.js";
 import { refuseValue } from "./refusal.js";
-import { schemeFields, schemeText } from "./scheme-fields.js";
+import { schemeText } from "./scheme-fields.js";
 import { meansOf } from "./shrink.js";
 import {
   byHead,
@@ -56,17 +55,17 @@ import {
 import {
   causalOnly,
   descriptorNamed,
-  encodingDeviation,
-  headOfHeads,
+  headShown,
+  headsFields,
   noPosition,
   optionsFor,
   schemeChoices,
   seesBackOnly,
   sizedCode,
+  sizedFields,
   sizesFor,
   slopesOf,
   titleOf,
-  widthOfHeads,
   type Descriptor,
 } from "./sized-schemes.js";
 import { estimateWidth, type HeatMap, type Ink, type Part, type Run, type Surface } from "./surface.js";
@@ -220,7 +219,6 @@ export const attention = defineFigure<Model>({
   tabs: () => (fitsTabs() ? schemeChoice() : undefined),
 
   fields: (values) => {
-    const heads = Math.max(1, Math.min(32, Number(values.heads ?? 8)));
     const sentence = String(values.sentence ?? defaultSentence);
     const total = tokensOf(sentence, mostTokens).length;
     const cross = tokensOf(String(values.context ?? "")).length > 0;
@@ -236,19 +234,17 @@ export const attention = defineFigure<Model>({
         lines,
       }),
       ...(fitsTabs() ? [] : [schemeChoice()]),
-      ...headOfHeads(values, heads),
-      range("window", "window", 0, 0, Math.max(1, Math.min(total, 32)), { integer: true, most: 4096, format: spoken }),
-      range("padding", "padding", 0, 0, 8, { integer: true, most: 64 }),
-      choice("compare", "compare with", nothing, [{ value: nothing, label: nothing }, ...schemeChoices()]),
-      flag("causal", "causal", true, { place: cross || looksBack(values) ? "none" : "row" }),
       text("context", "a second sentence to look at", "", {
         place: fixed ? "none" : "more",
         maxLength: mostCharacters,
       }),
-      range("heads", "heads", 8, 1, 16, { integer: true, most: 32, place: "more" }),
-      ...widthOfHeads([values.scheme, values.compare], 128),
+      ...headsFields(values, [values.scheme, values.compare], { heads: 32, width: 128 }),
+      range("window", "window", 0, 0, Math.max(1, Math.min(total, 32)), { integer: true, most: 4096, format: spoken }),
+      range("padding", "padding", 0, 0, 8, { integer: true, most: 64 }),
+      choice("compare", "compare with", nothing, [{ value: nothing, label: nothing }, ...schemeChoices()]),
+      flag("causal", "causal", true, { place: cross || looksBack(values) ? "none" : "row" }),
       range("seed", "seed of the words", defaultSeed, 0, 99, { integer: true, most: 2 ** 32, place: "more" }),
-      ...(descriptor ? paramFields(descriptor, values) : []),
+      ...sizedFields(descriptor, values, ownNames),
       cursorField("query", "The row of the cursor."),
       cursorField("key", "The column of the cursor."),
     ];
@@ -281,7 +277,7 @@ export const attention = defineFigure<Model>({
     const named = model.sides.map((side) => side.title).join(" and ");
     return [
       model.cross ? "Cross-attention weights" : "Attention weights",
-      `head ${headOf(values, model) + 1} of ${model.heads}`,
+      `head ${headShown(values, model.heads) + 1} of ${model.heads}`,
       named,
       ...(model.causal ? ["causal"] : []),
       ...(model.window > 0 ? [`window of ${model.window}`] : []),
@@ -303,7 +299,7 @@ export const attention = defineFigure<Model>({
 
   summary: (state) => {
     const { values, model, row, column } = state;
-    const h = headOf(values, model);
+    const h = headShown(values, model.heads);
     const pairs = model.sides.map((side) => {
       const weights = side.heads[h] as Float32Array;
       const at = row * model.keys.length;
@@ -329,7 +325,7 @@ export const attention = defineFigure<Model>({
 
   table: ({ values, model }) => {
     const { queries, keys, sides } = model;
-    const h = headOf(values, model);
+    const h = headShown(values, model.heads);
     // Of two schemes the second's rows follow the first's, each with its scheme before it.
     const lead = sides.length > 1 ? ["scheme"] : [];
     return {
@@ -360,21 +356,9 @@ export const attention = defineFigure<Model>({
 
 const defaultSentence = "The cat sat on the mat";
 
-function paramFields(descriptor: Descriptor, values: Values): Field[] {
-  const fields = schemeFields(descriptor, { row: [], without: ownNames, values });
-  // A learned encoding is drawn at the words' size.
-  return fields.map((field) =>
-    field.kind === "range" && field.name === "std" ? { ...field, value: encodingDeviation } : field,
-  );
-}
-
 // Three decimals; a weight that they would make nought is told from one that is.
 function weightText(weight: number): string {
   return weight > 0 && weight < 0.0005 ? "<\u20090.001" : book(weight, { decimals: 3 });
-}
-
-function headOf(values: Values, model: Model): number {
-  return Math.max(0, Math.min(model.heads, Number(values.head)) - 1);
 }
 
 // ---------------------------------------------------------------- the model
@@ -732,7 +716,7 @@ function remark(model: Model, side: Side, head: number, row: number, column: num
 }
 
 function readingsOf({ values, model, row, column }: Drawn): Reading[] {
-  const h = headOf(values, model);
+  const h = headShown(values, model.heads);
   const n = (h * model.queries.length + row) * model.keys.length + column;
   const word = (given: string | undefined): string => isolated(shortened(given ?? ""));
   const pair = `${word(model.queries[row])} \u2192 ${word(model.keys[column])}`;
@@ -900,7 +884,7 @@ function blockOf(model: Model, level: readonly Side[], width: number, part: Part
 
 function drawBlock(whole: Surface, state: Drawn, side: Side, block: Block): void {
   const { model, values, row, column, part } = state;
-  const h = headOf(values, model);
+  const h = headShown(values, model.heads);
   const surface = whole.inset(block.x, block.y, block.width, block.height);
   if (block.heading) surface.text(0, 8, side.title, { ink: "ink", bold: true, size: 12.5 });
   const { matrix } = block;
@@ -933,7 +917,7 @@ function drawBlock(whole: Surface, state: Drawn, side: Side, block: Block): void
 }
 
 function drawPanel(surface: Surface, { model, values, row, column }: Drawn, side: Side, { panel }: Block): void {
-  const h = headOf(values, model);
+  const h = headShown(values, model.heads);
   const { x, width } = panel;
   const end = x + width;
   const n = h * model.keys.length + column;
@@ -1009,7 +993,7 @@ function headRuns(surface: Surface, model: Model, row: number, column: number, w
 
 function drawThumbs(surface: Surface, { model, values }: Drawn, side: Side, { thumbs }: Block): void {
   if (model.heads < 2) return;
-  const chosen = headOf(values, model);
+  const chosen = headShown(values, model.heads);
   surface.text(thumbs.x, thumbs.y + 6, "every head", { size: 11 });
   const [rows, columns] = smallSize(model);
   side.small.forEach((weights, h) => {

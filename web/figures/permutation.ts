@@ -23,7 +23,6 @@ import {
   range,
   text,
   type Code,
-  type Field,
   type State,
   type Values,
 } from "./figure.js";
@@ -32,7 +31,7 @@ import { anySlot, givenScheme } from "./given-data.js";
 import { magnitude } from "./magnitude.js";
 import { brokenLines, labelSize, legend } from "./marks.js";
 import { refuseValue } from "./refusal.js";
-import { schemeFields, schemeText } from "./scheme-fields.js";
+import { schemeText } from "./scheme-fields.js";
 import {
   byHead,
   cutWords,
@@ -47,19 +46,19 @@ import {
 import {
   causalOnly,
   descriptorNamed,
-  encodingDeviation,
-  headOfHeads,
+  headShown,
+  headsFields,
   noPosition,
   optionsFor,
   schemeChoices,
   seesBackOnly,
   sizedCode,
+  sizedFields,
   sizesFor,
   slopesOf,
   titleOf,
   type Descriptor,
   type Size,
-  widthOfHeads,
 } from "./sized-schemes.js";
 import { estimateWidth, type Box, type Surface } from "./surface.js";
 
@@ -136,7 +135,6 @@ export const permutation = defineFigure<Model>({
   },
 
   fields: (values) => {
-    const heads = Math.max(1, Math.min(16, Number(values.heads ?? 8)));
     const descriptor = descriptorNamed(String(values.scheme ?? noPosition));
     const place = values.fixed === true ? "none" : "row";
     const sums = [
@@ -158,12 +156,10 @@ export const permutation = defineFigure<Model>({
         place: sorted ? "row" : "none",
         sentence: "Sums in another order round otherwise; sorted ones do not know the order.",
       }),
-      ...headOfHeads(values, heads),
+      ...headsFields(values, [values.scheme], { heads: 16, width: 64 }),
       flag("causal", "causal mask", false, { place: descriptor && causalOnly(descriptor) ? "none" : "row" }),
-      range("heads", "heads", 8, 1, 16, { integer: true, place: "more" }),
-      ...widthOfHeads([values.scheme], 64),
       range("seed", "seed", 0, 0, 99, { integer: true, most: 2 ** 32, place: "more" }),
-      ...(descriptor ? paramFields(descriptor, values) : []),
+      ...sizedFields(descriptor, values, ownNames),
       cursorField("token", "The word under the cursor."),
       cursorField("channel", "The channel under the cursor."),
     ];
@@ -281,14 +277,6 @@ function roundingSentence({ gap }: Model): string {
     : `The gap of ${small(gap)} is rounding, for sums are taken in another order.`;
 }
 
-function paramFields(descriptor: Descriptor, values: Values): Field[] {
-  const fields = schemeFields(descriptor, { row: [], without: ownNames, values });
-  // A learned encoding is drawn at the words' size.
-  return fields.map((field) =>
-    field.kind === "range" && field.name === "std" ? { ...field, value: encodingDeviation } : field,
-  );
-}
-
 // ---------------------------------------------------------------- the model
 
 // Which word of `words` stands at each place of `other`; throws where they are not the same words.
@@ -319,7 +307,7 @@ function modelOf(values: Values, given: AnyScheme | undefined): Model {
   const places = order.map((_, t) => order.indexOf(t));
   const tokens = words.length;
   const { heads, width } = sizesFor(given, Number(values.heads), Number(values.headWidth), true);
-  const head = Math.max(0, Math.min(heads, Number(values.head)) - 1);
+  const head = headShown(values, heads);
   const descriptor = given
     ? outlines.find(({ slot, name }) => slot === given.slot && name === given.name)
     : descriptorNamed(String(values.scheme));

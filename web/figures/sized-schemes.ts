@@ -16,7 +16,14 @@ import { range, type Field, type Values } from "./figure.js";
 import { book } from "./format.js";
 import { givenScheme } from "./given-data.js";
 import { refuseValue } from "./refusal.js";
-import { chosenScheme, descriptorOf, literal, schemeOptions, type ChosenScheme } from "./scheme-fields.js";
+import {
+  chosenScheme,
+  descriptorOf,
+  literal,
+  schemeFields,
+  schemeOptions,
+  type ChosenScheme,
+} from "./scheme-fields.js";
 import { seedOf } from "./sentence.js";
 
 export type Descriptor = (typeof outlines)[number];
@@ -27,7 +34,7 @@ export const noPosition = "none";
 // Deviation of tables that a model would have learned; large enough to be seen beside the words.
 const tableDeviation = 0.7;
 /** Likewise of a learned encoding. */
-export const encodingDeviation = 0.7;
+const encodingDeviation = 0.7;
 
 // Params that end a scheme's reach, each at least as long as the text; a word's position is its place on every axis.
 const lengths = ["length", "window", "windowWidth"];
@@ -209,18 +216,40 @@ export function canBeMade({ params }: Descriptor): boolean {
   );
 }
 
-/** The choice of one of so many heads; it waits until the values say how many. */
-export function headOfHeads(values: Values, heads: number): readonly Field[] {
-  if (values.heads === undefined) return [];
-  return [range("head", "head", 1, 1, heads, { integer: true, format: (value) => `${value} of ${heads}` })];
+/**
+ * Sliders of heads in a figure that chooses them: which is shown, how many there are and how wide, which these schemes
+ * of the catalogue bound. The first and the last wait for what bounds them.
+ */
+export function headsFields(
+  values: Values,
+  schemes: readonly Values[string][],
+  most: { heads: number; width: number },
+): readonly Field[] {
+  const heads = Math.max(1, Math.min(most.heads, Number(values.heads ?? 8)));
+  const least = leastWidth(schemes.map(String));
+  const more = { integer: true, place: "more" } as const;
+  const width = { ...more, least, most: most.width, step: 2 };
+  return [
+    ...(values.heads === undefined
+      ? []
+      : [range("head", "head", 1, 1, heads, { integer: true, format: (value) => `${value} of ${heads}` })]),
+    range("heads", "heads", 8, 1, 16, { ...more, most: most.heads }),
+    ...(schemes.includes(undefined) ? [] : [range("headWidth", "width of a head", 16, Math.max(4, least), 64, width)]),
+  ];
 }
 
-/** A slider of the width of a head, of which these schemes can be made; it waits for all of them to be known. */
-export function widthOfHeads(schemes: readonly Values[string][], most: number): readonly Field[] {
-  if (schemes.includes(undefined)) return [];
-  const least = leastWidth(schemes.map(String));
-  const bounds = { integer: true, least, most, step: 2, place: "more" } as const;
-  return [range("headWidth", "width of a head", 16, Math.max(4, least), 64, bounds)];
+/** The head shown of so many, from 0. */
+export function headShown({ head }: Values, heads: number): number {
+  return Math.max(0, Math.min(heads, Number(head)) - 1);
+}
+
+/** Fields for the params of a scheme that is made at the size of words, behind "more"; `own` are the figure's. */
+export function sizedFields(descriptor: Descriptor | undefined, values: Values, own: readonly string[]): Field[] {
+  const fields = descriptor ? schemeFields(descriptor, { row: [], without: own, values }) : [];
+  // A learned encoding is drawn at the words' size.
+  return fields.map((field) =>
+    field.kind === "range" && field.name === "std" ? { ...field, value: encodingDeviation } : field,
+  );
 }
 
 /** Controls of what the figure chooses for a scheme whose numbers it seeds: how many heads, and the seed. */
