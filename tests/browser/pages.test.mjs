@@ -250,6 +250,11 @@ describe("the playground", () => {
     const scheme = await page.locator("posenc-rotate").evaluate((figure) => figure.data.toJSON());
     expect(scheme).toMatchObject({ name: "rope", dim: 128, base: 500000, layout: "half" });
     expect(scheme.scaling).toMatchObject({ type: "llama3", factor: 8 });
+    // What the controls say is what is drawn.
+    for (const name of ["rotate", "spectrum", "precision"]) {
+      const value = await page.locator(`posenc-${name}`).evaluate((figure) => ({ ...figure.value }));
+      expect(value, name).toMatchObject({ dim: 128, base: 500000 });
+    }
     const others = await page.evaluate(() =>
       ["extrapolation", "compare"].map((name) => [document.querySelector(`posenc-${name}`).data].flat()[0].base),
     );

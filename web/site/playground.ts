@@ -2,9 +2,10 @@
 // config.json or from a table in a file; the part of the address behind # holds it, and is checked like any input.
 import type { FigureFault } from "../figures/element-types.js";
 import type { FigureElement } from "../figures/element.js";
-import { allFields, attributeName, completeValues, type Field, type Figure } from "../figures/figure.js";
+import { allFields, attributeName, completeValues, type Field, type Figure, type Value } from "../figures/figure.js";
 import { jsonFault } from "../figures/json-fault.js";
 import { copyText } from "../figures/take-away.js";
+import { typeset } from "../figures/typeset.js";
 import type * as Config from "../src/config.js";
 import type * as Files from "../src/files.js";
 import type { AnyScheme, RotateScheme, Tensor } from "../src/core.js";
@@ -103,7 +104,7 @@ function show(next: Shown): void {
       // A table ends where it ends.
       const rows = next.table && "positions" in figure.attributes ? { positions: next.table.table.shape[0] } : {};
       if (next.table && tables) add(figure.name, {}, next.table);
-      else if (next.given) add(figure.name, { scheme: scheme.name, ...rows }, scheme);
+      else if (next.given) add(figure.name, { ...saidOf(figure, scheme), ...rows }, scheme);
       else add(figure.name, next.values);
     }
     for (const [figure, values, data] of others(scheme, next)) add(figure, values, data);
@@ -111,6 +112,23 @@ function show(next: Shown): void {
   const rows = next.given ? next.schemes : [];
   if (rows.length > 0) add("compare", {}, rows);
   place.replaceChildren(...figures);
+}
+
+/** What a figure's controls say of a scheme that it is handed, as far as they can: else they would deny the drawing. */
+function saidOf(figure: Figure, scheme: AnyScheme): Values {
+  let said: Values = { scheme: scheme.name };
+  for (const { name } of posenc.schemes.find((known) => known.name === scheme.name)?.params ?? []) {
+    const held = (of: unknown, key: string): unknown => (of as Record<string, unknown> | undefined)?.[key];
+    const value = name.split(".").reduce<unknown>(held, scheme);
+    if (!["number", "string", "boolean"].includes(typeof value)) continue;
+    try {
+      const next = { ...said, [name]: value as Value };
+      if (name in completeValues(figure, (field) => next[field])) said = next;
+    } catch {
+      // Beyond what the control can be set to.
+    }
+  }
+  return said;
 }
 
 function sayNotes(): void {
@@ -204,7 +222,7 @@ function ofConfig(text: string): Shown {
       schemes.length === 0
         ? `${model.model}: no scheme at all.`
         : `${model.model}: ${schemes.map((scheme) => `${scheme.name} (${scheme.slot})`).join(", ")}`,
-    notes: model.notes,
+    notes: model.notes.map(typeset),
     ...(address.toString().length <= kMostAddress ? { address } : {}),
   };
 }
