@@ -99,7 +99,7 @@ Status encode_table(const char* subject, const Embed& scheme, const Positions& p
 template <class Real>
 Status rotate_rows(const RotateRows& call, const Real* x, Real* out) {
   static constexpr char kSubject[] = "rotate";
-  const std::size_t rows = call.positions.count * call.width, size = call.batch * rows;
+  const std::size_t size = call.batch * call.positions.count * call.width;
   if (Status status = scan_input(kSubject, "x", x, size, call.allow_non_finite); !status.ok()) return status;
   const std::size_t count = call.schemes.size();
   for (std::size_t n = 0; n < count; ++n) {
@@ -110,10 +110,10 @@ Status rotate_rows(const RotateRows& call, const Real* x, Real* out) {
     }
     Places places;
     Status status = read_places(kSubject, "positions", call.positions, scheme, call.length, places);
-    const RotateCall turn{.side = call.side, .length = places.length, .inverse = call.inverse};
-    for (std::size_t b = 0; b < call.batch && call.positions.count > 0 && status.ok(); ++b) {
-      const Real* from = n == 0 ? x + b * rows : out + b * rows;
-      status = scheme.apply(turn, places.positions, from, call.width, out + b * rows, call.width);
+    if (status.ok() && size > 0) {
+      const RotateCall turn{
+          .side = call.side, .length = places.length, .inverse = call.inverse, .batch = call.batch};
+      status = scheme.apply(turn, places.positions, n == 0 ? x : out, call.width, out, call.width);
     }
     if (!status.ok()) return status;
   }

@@ -282,12 +282,13 @@ struct RotateCall {
   bool inverse = false;
   bool powers_apart = false;  // a scheme with powers(): turns only
   bool transposed = false;  // R^T in place of R: takes the gradient of what R gave back to what it was given
+  std::size_t batch = 1;    // so many x (T, d) one behind the other, all at the same positions
 };
 
 // rotate: R(i) on q and k; the content score is <R(i) q_i, R(j) k_j>.
 class Rotate : public Scheme {
  public:
-  // x (T, d) -> y (T, d), rows x_stride and y_stride apart; x == y is legal.
+  // x (batch, T, d) -> y (batch, T, d), rows x_stride and y_stride apart; x == y is legal.
   virtual Status apply(const RotateCall& call, const Positions& positions, const float* x, std::size_t x_stride,
                        float* y, std::size_t y_stride) const = 0;
   virtual Status apply(const RotateCall& call, const Positions& positions, const double* x, std::size_t x_stride,

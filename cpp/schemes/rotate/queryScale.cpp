@@ -103,9 +103,11 @@ class QueryScale final : public Rotate {
     const std::size_t width = x_stride < y_stride ? x_stride : y_stride;  // it has no width of its own
     for (std::size_t t = 0; t < positions.count; ++t) {
       const double own = call.side == Side::kQuery ? factor(positions.data[t]) : 1;
-      for (std::size_t c = 0; c < width; ++c) {
-        const double value = static_cast<double>(x[t * x_stride + c]);
-        y[t * y_stride + c] = static_cast<Real>(call.inverse ? value / own : value * own);
+      for (std::size_t row = t; row < call.batch * positions.count; row += positions.count) {
+        for (std::size_t c = 0; c < width; ++c) {
+          const double value = static_cast<double>(x[row * x_stride + c]);
+          y[row * y_stride + c] = static_cast<Real>(call.inverse ? value / own : value * own);
+        }
       }
     }
     return ok();

@@ -89,7 +89,9 @@ Status TurnedPairs::turn(const RotateCall& call, const Positions& positions, con
     const auto& table = tables.of(parts, pairs_, call.inverse ? 1 / factor : factor, positions, t, rotation.tokens);
     rotation.cos = table.cos.data();
     rotation.sin = table.sin.data();
-    rotate_pairs(rotation, x + t * x_stride, x_stride, y + t * y_stride, y_stride);
+    for (std::size_t row = t; row < call.batch * positions.count; row += positions.count) {
+      rotate_pairs(rotation, x + row * x_stride, x_stride, y + row * y_stride, y_stride);
+    }
   }
   return ok();
 }

@@ -186,7 +186,9 @@ class Xpos final : public Rotate {
           }
         }
       }
-      rotate_pairs(rotation, x + t * x_stride, x_stride, y + t * y_stride, y_stride);
+      for (std::size_t row = t; row < call.batch * positions.count; row += positions.count) {
+        rotate_pairs(rotation, x + row * x_stride, x_stride, y + row * y_stride, y_stride);
+      }
     }
     return ok();
   }

@@ -1,6 +1,7 @@
 #include "schemes/alone.h"
 
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <utility>
 #include <vector>
@@ -162,6 +163,71 @@ TEST_CASE("rotate: schemes compose left to right and come undone in reverse") {
   call.batch = 1;
   call.width = 6;
   CHECK(rotate(call, x.data(), y.data()).code == Code::kShapeMismatch);
+}
+
+namespace {
+
+// Each row turned by a scheme that has seen no other.
+template <class Real>
+std::vector<Real> one_by_one(const Descriptor& scheme, const char* options, RotateRows call,
+                             const std::vector<Real>& x) {
+  std::vector<Real> out(x.size());
+  const Positions all = call.positions;
+  call.batch = 1;
+  for (std::size_t row = 0; row < x.size() / call.width; ++row) {
+    const Built built = build(scheme, options);
+    const std::vector<const Rotate*> one = {&built.as<Rotate>()};
+    call.schemes = one;
+    call.positions = {all.data + row % all.count, 1, 1};
+    REQUIRE(rotate(call, x.data() + row * call.width, out.data() + row * call.width).ok());
+  }
+  return out;
+}
+
+template <class Real>
+void check_batch(const Descriptor& scheme, const char* options, const RotateRows& call, Dice& dice) {
+  std::vector<Real> x(call.batch * call.positions.count * call.width), out(x.size());
+  for (Real& value : x) value = static_cast<Real>(dice.real(-1, 1));
+  const std::vector<Real> expected = one_by_one(scheme, options, call, x);
+  REQUIRE(rotate(call, x.data(), out.data()).ok());
+  CHECK(std::memcmp(out.data(), expected.data(), out.size() * sizeof(Real)) == 0);
+  REQUIRE(rotate(call, x.data(), x.data()).ok());  // in place
+  CHECK(std::memcmp(x.data(), expected.data(), out.size() * sizeof(Real)) == 0);
+}
+
+}  // namespace
+
+// What depends on positions alone is worked out once and kept: more rows than are worked out at a time, and positions,
+// sides and directions that change from call to call.
+TEST_CASE("rotate: rows are turned as each alone, to the bit, whatever was turned before") {
+  Dice dice(4);
+  for (const auto& [scheme, options] : {std::pair{&schemes::rotate_rope, "dim=10 rotaryDim=6"},
+                                        {&schemes::rotate_rope, "dim=10 layout=half"},
+                                        {&schemes::rotate_xpos, "dim=10"},
+                                        {&schemes::rotate_xpos, "dim=10 layout=half scaleBase=300"},
+                                        {&schemes::rotate_queryScale, "law=logn trainLength=4"}}) {
+    INFO(scheme->name << " " << options);
+    const Built built = build(*scheme, options);
+    REQUIRE(built.status.ok());
+    const std::vector<const Rotate*> one = {&built.as<Rotate>()};
+    for (const std::size_t count : {140, 3}) {
+      Reals positions(count);
+      for (double& t : positions) t = dice.coin() ? dice.integer(0, 500) : dice.real(-300, 300);
+      for (const Side side : {Side::kQuery, Side::kKey}) {
+        for (const bool inverse : {false, true}) {
+          RotateRows call;
+          call.schemes = one;
+          call.positions = {positions.data(), positions.size(), 1};
+          call.side = side;
+          call.inverse = inverse;
+          call.batch = 2;
+          call.width = 10;
+          check_batch<float>(*scheme, options, call, dice);
+          check_batch<double>(*scheme, options, call, dice);
+        }
+      }
+    }
+  }
 }
 
 TEST_CASE("bias: sums of schemes for chosen heads, and heads that do not exist") {
