@@ -79,6 +79,10 @@ class Model {
       fill_normal(std::span(weights_[n]), given.seed, n + 1, 0, spread);
     }
     fill_normal(std::span(readout_), given.seed, 4, 0, spread);
+    for (std::size_t n = 0; n < 3; ++n) {
+      still_[n].resize(x_.size());
+      for (std::size_t t = 0; t < given.tokens; ++t) project(x_.data() + t * d, weights_[n], still_[n].data() + t * d);
+    }
   }
 
   const std::vector<double>& x() const { return x_; }
@@ -87,12 +91,7 @@ class Model {
   template <class Number>
   bool at(const Number& a, const Number& b, Number& f) const {
     const std::size_t tokens = given_.tokens, d = given_.dim;
-    std::vector<Number> x(x_.begin(), x_.end());
-    for (std::size_t c = 0; c < d; ++c) {
-      x[given_.m * d + c] = x[given_.m * d + c] + a * given_.p_m[c];
-      x[given_.n * d + c] = x[given_.n * d + c] + b * given_.p_n[c];
-    }
-    const std::vector<Number> q = product(x, weights_[0]), k = product(x, weights_[1]), v = product(x, weights_[2]);
+    const std::vector<Number> q = projected(0, a, b), k = projected(1, a, b), v = projected(2, a, b);
     std::vector<Number> read(tokens), row(tokens);  // x_j W_V w
     for (std::size_t j = 0; j < tokens; ++j) {
       for (std::size_t c = 0; c < d; ++c) read[j] = read[j] + v[j * d + c] * readout_[c];
@@ -122,21 +121,32 @@ class Model {
   }
 
  private:
-  // x (T, d) w (d, d)
+  // x (d) w (d, d) -> y (d)
   template <class Number>
-  std::vector<Number> product(const std::vector<Number>& x, const std::vector<double>& w) const {
+  void project(const Number* x, const std::vector<double>& w, Number* y) const {
     const std::size_t d = given_.dim;
-    std::vector<Number> y(x.size());
-    for (std::size_t t = 0; t < given_.tokens; ++t) {
-      for (std::size_t c = 0; c < d; ++c) {
-        for (std::size_t e = 0; e < d; ++e) y[t * d + e] = y[t * d + e] + x[t * d + c] * w[c * d + e];
-      }
+    for (std::size_t e = 0; e < d; ++e) y[e] = Number{};
+    for (std::size_t c = 0; c < d; ++c) {
+      for (std::size_t e = 0; e < d; ++e) y[e] = y[e] + x[c] * w[c * d + e];
     }
+  }
+
+  // X w_n with the two rows moved: the others are still.
+  template <class Number>
+  std::vector<Number> projected(std::size_t n, const Number& a, const Number& b) const {
+    const std::size_t d = given_.dim;
+    std::vector<Number> y(still_[n].begin(), still_[n].end()), row(d);
+    const auto move = [&](std::size_t t, const Number& by, const double* p) {
+      for (std::size_t c = 0; c < d; ++c) row[c] = Number(x_[t * d + c]) + by * p[c];
+      project(row.data(), weights_[n], y.data() + t * d);
+    };
+    move(given_.m, a, given_.p_m);
+    move(given_.n, b, given_.p_n);
     return y;
   }
 
   Expansion given_;
-  std::vector<double> x_, weights_[3], readout_;
+  std::vector<double> x_, weights_[3], still_[3], readout_;
 };
 
 double length(const double* x, std::size_t count) {

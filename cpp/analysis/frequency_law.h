@@ -29,7 +29,8 @@ struct FrequencyLaw {
 /// beyond 1e12 in magnitude, in the voice of `subject`.
 Status check_law(const FrequencyLaw& law, const char* subject);
 
-/// theta at t = 2 i / dim, i < dim / 2, exactly or to 2^-230: what a scheme of `dim` columns samples.
+/// theta at t = 2 i / dim, i < dim / 2, exactly or to 2^-210 (2^-228 of powers up to 8): what a scheme of `dim` columns
+/// samples.
 Frequencies::Pointer sampled(const FrequencyLaw& law, std::int64_t dim);
 
 }  // namespace posenc

@@ -14,12 +14,29 @@ struct Turn {
   double c, s;
 };
 
+struct Columns {
+  std::size_t a, b;
+};
+
+Columns columns_of(const PairPlaces& places, std::size_t i) {
+  return places.halves ? Columns{i, i + places.pairs} : Columns{2 * i, 2 * i + 1};
+}
+
 Turn turn_of(const PairPlaces& places, std::size_t i, double sine, double cosine) {
-  const std::size_t a = places.halves ? i : 2 * i, b = places.halves ? i + places.pairs : a + 1;
+  const auto [a, b] = columns_of(places, i);
   return {a, b, cosine / places.factor, (places.sine_first ? sine : 0.0 - sine) / places.factor};
 }
 
 }  // namespace
+
+void shift_blocks(const PairPlaces& places, const double* sine, const double* cosine, double* blocks) {
+  for (std::size_t i = 0; i < places.pairs; ++i, blocks += 4) {
+    const Turn turn = turn_of(places, i, sine[i], cosine[i]);
+    blocks[0] = blocks[3] = turn.c;
+    blocks[1] = turn.s;
+    blocks[2] = 0.0 - turn.s;
+  }
+}
 
 void shift_matrix(const PairPlaces& places, const double* sine, const double* cosine, double* matrix) {
   const std::size_t n = places.width;
@@ -45,32 +62,28 @@ void turn_rows(const PairPlaces& places, const double* sine, const double* cosin
   }
 }
 
-Status shift_error(const double* matrix, std::size_t width, const double* rows, const double* moved, std::size_t count,
-                   double* error) {
+Status shift_error(const PairPlaces& places, const double* blocks, const double* rows, const double* moved,
+                   std::size_t count, double* error) {
   static constexpr char kSubject[] = "shiftError";
-  Status status = check_finite(matrix, width * width, kSubject, "matrix");
+  const std::size_t width = places.width;
+  Status status = check_finite(blocks, 4 * places.pairs, kSubject, "matrix");
   if (status.ok()) status = check_finite(rows, count * width, kSubject, "table");
   if (status.ok()) status = check_finite(moved, count * width, kSubject, "table");
   if (!status.ok()) return status;
-  // Nearly all of the matrix is zero: each row of it is looked through once for many positions, and each sum still
-  // takes its terms in the order of the columns.
-  constexpr std::size_t kTogether = 256;
-  double sums[kTogether];
-  for (std::size_t first = 0; first < count; first += kTogether) {
-    const std::size_t many = count - first < kTogether ? count - first : kTogether;
-    for (std::size_t t = 0; t < many; ++t) error[first + t] = 0;
-    for (std::size_t c = 0; c < width; ++c) {
-      for (std::size_t t = 0; t < many; ++t) sums[t] = 0;
-      for (std::size_t e = 0; e < width; ++e) {
-        const double cell = matrix[c * width + e];
-        if (cell == 0) continue;
-        for (std::size_t t = 0; t < many; ++t) sums[t] += cell * rows[(first + t) * width + e];
-      }
-      for (std::size_t t = 0; t < many; ++t) {
-        const double gap = magnitude(sums[t] - moved[(first + t) * width + c]);
-        if (error[first + t] < gap) error[first + t] = gap;
-      }
+  for (std::size_t t = 0; t < count; ++t, rows += width, moved += width) {
+    double most = 0;
+    const auto miss = [&](double found, std::size_t c) {
+      const double gap = magnitude(found - moved[c]);
+      if (most < gap) most = gap;
+    };
+    for (std::size_t i = 0; i < places.pairs; ++i) {
+      const double* block = blocks + 4 * i;
+      const auto [a, b] = columns_of(places, i);
+      miss(block[0] * rows[a] + block[1] * rows[b], a);
+      miss(block[2] * rows[a] + block[3] * rows[b], b);
     }
+    for (std::size_t c = 2 * places.pairs; c < width; ++c) miss(rows[c], c);
+    error[t] = most;
   }
   return ok();
 }

@@ -21,14 +21,17 @@ struct PairPlaces {
 // its eigenvalues e^(+-i omega k) lie on the unit circle. (Vaswani et al. 2017, 3.5; Su et al. 2021, 3.2.2.)
 void shift_matrix(const PairPlaces& places, const double* sine, const double* cosine, double* matrix);
 
+// The same as blocks (pairs, 2, 2), of the rows and columns of each pair's members; all else is the identity.
+void shift_blocks(const PairPlaces& places, const double* sine, const double* cosine, double* blocks);
+
 // sine, cosine (count, pairs) of omega_i e_t, rows (count, width) at some positions -> in place, the rows e_t later,
 // e_t being what t + k is past its rounded sum.
 void turn_rows(const PairPlaces& places, const double* sine, const double* cosine, std::size_t count, double* rows);
 
-// matrix (width, width), rows (count, width) at some positions, moved (count, width) at those k later -> error (count):
-// the largest |M row - moved|. Errors: numbers that are not finite.
-Status shift_error(const double* matrix, std::size_t width, const double* rows, const double* moved, std::size_t count,
-                   double* error);
+// blocks (pairs, 2, 2) of M, rows (count, width) at some positions, moved (count, width) at those k later -> error
+// (count): the largest |M row - moved|, each sum in the order of the columns. Errors: numbers that are not finite.
+Status shift_error(const PairPlaces& places, const double* blocks, const double* rows, const double* moved,
+                   std::size_t count, double* error);
 
 // found, expected (count) -> the largest |found - expected| and the largest |expected|: whether moving all positions
 // changed a score. Errors: numbers that are not finite.

@@ -61,11 +61,9 @@ std::size_t place(std::size_t i, std::size_t j) { return i > j ? i * (i - 1) / 2
 
 }  // namespace
 
-Status tsne_affinities(const double* table, std::size_t rows, std::size_t columns, double perplexity,
-                       double* affinities) {
+Status tsne_squares(const double* table, std::size_t rows, std::size_t columns, double perplexity, std::size_t first,
+                    std::size_t end, double* pairs) {
   if (Status status = check(table, rows, columns, perplexity); !status.ok()) return status;
-  const std::size_t pairs = rows * (rows - 1) / 2;
-  std::vector<double> squares(pairs);
   // Affinities do not change with the unit of distance: squares of small ones must not underflow.
   double most = 0;
   for (std::size_t n = 0; n < rows * columns; ++n) {
@@ -73,7 +71,7 @@ Status tsne_affinities(const double* table, std::size_t rows, std::size_t column
     if (most < size) most = size;
   }
   const double unit = most < 0x1p-200 ? kRaise : 1;
-  for (std::size_t i = 0; i < rows; ++i) {
+  for (std::size_t i = first; i < end; ++i) {
     for (std::size_t j = 0; j < i; ++j) {
       double sum = 0;
       for (std::size_t c = 0; c < columns; ++c) {
@@ -83,16 +81,20 @@ Status tsne_affinities(const double* table, std::size_t rows, std::size_t column
       if (!(sum - sum == 0)) {
         return refuse(Code::kOutOfRange, "tsne", "table", "of rows whose distances float64 holds", to_text(sum));
       }
-      squares[place(i, j)] = sum;
+      pairs[place(i, j)] = sum;
     }
   }
-  for (std::size_t n = 0; n < pairs; ++n) affinities[n] = 0;
+  return ok();
+}
+
+void tsne_densities(std::size_t rows, double perplexity, double* pairs) {
+  const std::size_t count = rows * (rows - 1) / 2;
   const double entropy = simd::log_double(perplexity);
-  std::vector<double> distance(rows), density(rows);
+  std::vector<double> distance(rows), density(rows), affinities(count, 0.0);
   for (std::size_t i = 0; i < rows; ++i) {
     double least = 0, mean = 0;
     for (std::size_t j = 0; j < rows; ++j) {
-      distance[j] = j == i ? 0 : squares[place(i, j)];
+      distance[j] = j == i ? 0 : pairs[place(i, j)];
       if (j == i) continue;
       if (least == 0 || distance[j] < least) least = distance[j];
       mean += distance[j];
@@ -107,23 +109,31 @@ Status tsne_affinities(const double* table, std::size_t rows, std::size_t column
       if (j != i) affinities[place(i, j)] += density[j];
     }
   }
-  for (std::size_t n = 0; n < pairs; ++n) {
-    affinities[n] /= 2 * static_cast<double>(rows);
-    if (affinities[n] < kLeast) affinities[n] = kLeast;
+  for (std::size_t n = 0; n < count; ++n) {
+    pairs[n] = affinities[n] / (2 * static_cast<double>(rows));
+    if (pairs[n] < kLeast) pairs[n] = kLeast;
   }
-  return ok();
 }
 
-Status tsne(const double* table, std::size_t rows, std::size_t columns, double perplexity, std::size_t iterations,
-            std::uint64_t seed, double* points, double& divergence) {
-  if (Status status = check(table, rows, columns, perplexity); !status.ok()) return status;
-  const std::size_t pairs = rows * (rows - 1) / 2;
-  std::vector<double> p(pairs), place_of(2 * rows), step(2 * rows, 0.0), gain(2 * rows, 1.0), attraction(2 * rows),
-      repulsion(2 * rows);
-  if (Status status = tsne_affinities(table, rows, columns, perplexity, p.data()); !status.ok()) return status;
-  fill_normal(std::span<double>(place_of), seed, 0, 0, 1e-4);
-  double* const x = place_of.data();
-  double* const y = x + rows;
+Status tsne_affinities(const double* table, std::size_t rows, std::size_t columns, double perplexity,
+                       double* affinities) {
+  Status status = tsne_squares(table, rows, columns, perplexity, 0, rows, affinities);
+  if (status.ok()) tsne_densities(rows, perplexity, affinities);
+  return status;
+}
+
+void tsne_start(std::size_t rows, std::uint64_t seed, double* state) {
+  fill_normal(std::span<double>(state, 2 * rows), seed, 0, 0, 1e-4);
+  for (std::size_t c = 0; c < 2 * rows; ++c) {
+    state[2 * rows + c] = 0;
+    state[4 * rows + c] = 1;
+  }
+}
+
+void tsne_descend(const double* affinities, std::size_t rows, std::size_t iterations, std::size_t first,
+                  std::size_t end, double* state) {
+  double *const x = state, *const y = x + rows, *const step = y + rows, *const gain = step + 2 * rows;
+  std::vector<double> attraction(2 * rows), repulsion(2 * rows);
   const auto centre = [rows](double* axis) {
     double sum = 0;
     for (std::size_t i = 0; i < rows; ++i) sum += axis[i];
@@ -136,21 +146,24 @@ Status tsne(const double* table, std::size_t rows, std::size_t columns, double p
   // apart for good.
   const bool few = rows < 6;
   const double given = static_cast<double>(rows) / 48, rate = few ? 4 : given < 50 ? 50 : given;
-  for (std::size_t turn = 0; turn < iterations; ++turn) {
+  for (std::size_t turn = first; turn < end; ++turn) {
     const double exaggeration = turn < early && !few ? 12 : 1, momentum = turn < early ? 0.5 : 0.8;
-    const double sum = 2 * neighbour_forces(p.data(), x, y, rows, attraction.data(), repulsion.data());
+    const double sum = 2 * neighbour_forces(affinities, x, y, rows, attraction.data(), repulsion.data());
     for (std::size_t c = 0; c < 2 * rows; ++c) {
       const double slope = 4 * (exaggeration * attraction[c] - repulsion[c] / sum);
       const bool turned = (slope > 0) == (step[c] > 0) && step[c] != 0;
       gain[c] = turned ? gain[c] * 0.8 : gain[c] + 0.2;
       if (gain[c] < 0.01) gain[c] = 0.01;
       step[c] = momentum * step[c] - rate * gain[c] * slope;
-      place_of[c] += step[c];
+      x[c] += step[c];
     }
     centre(x);
     centre(y);
   }
+}
 
+void tsne_map(const double* affinities, std::size_t rows, const double* state, double* points, double& divergence) {
+  const double *const x = state, *const y = x + rows;
   double sum = 0;
   for (std::size_t i = 0; i < rows; ++i) {
     for (std::size_t j = 0; j < i; ++j)
@@ -160,12 +173,22 @@ Status tsne(const double* table, std::size_t rows, std::size_t columns, double p
   for (std::size_t i = 0; i < rows; ++i) {
     for (std::size_t j = 0; j < i; ++j) {
       const double w = 1 / (1 + ((x[i] - x[j]) * (x[i] - x[j]) + (y[i] - y[j]) * (y[i] - y[j])));
-      const double share = p[place(i, j)];
+      const double share = affinities[place(i, j)];
       divergence += 2 * share * (simd::log_double(share) - simd::log_double(w / (2 * sum)));
     }
     points[2 * i] = x[i];
     points[2 * i + 1] = y[i];
   }
+}
+
+Status tsne(const double* table, std::size_t rows, std::size_t columns, double perplexity, std::size_t iterations,
+            std::uint64_t seed, double* points, double& divergence) {
+  if (Status status = check(table, rows, columns, perplexity); !status.ok()) return status;
+  std::vector<double> affinities(rows * (rows - 1) / 2), state(6 * rows);
+  if (Status status = tsne_affinities(table, rows, columns, perplexity, affinities.data()); !status.ok()) return status;
+  tsne_start(rows, seed, state.data());
+  tsne_descend(affinities.data(), rows, iterations, 0, iterations, state.data());
+  tsne_map(affinities.data(), rows, state.data(), points, divergence);
   return ok();
 }
 

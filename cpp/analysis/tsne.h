@@ -25,4 +25,19 @@ Status tsne_affinities(const double* table, std::size_t rows, std::size_t column
 Status tsne(const double* table, std::size_t rows, std::size_t columns, double perplexity, std::size_t iterations,
             std::uint64_t seed, double* points, double& divergence);
 
+// tsne() in parts, for who has other things to do meanwhile; one after the other they give its bits.
+//   tsne_squares    table -> pairs (rows (rows - 1) / 2), placed as affinities are: the squares of the distances of rows
+//                   first .. end - 1 to those before them, in one unit for all. Errors: as tsne.
+//   tsne_densities  pairs, all squares -> the affinities, in place
+//   tsne_start      -> state (6 rows): x, y, their last steps, their gains
+//   tsne_descend    iterations first .. end - 1 of `iterations` in all
+//   tsne_map        state -> points (rows, 2) and divergence
+Status tsne_squares(const double* table, std::size_t rows, std::size_t columns, double perplexity, std::size_t first,
+                    std::size_t end, double* pairs);
+void tsne_densities(std::size_t rows, double perplexity, double* pairs);
+void tsne_start(std::size_t rows, std::uint64_t seed, double* state);
+void tsne_descend(const double* affinities, std::size_t rows, std::size_t iterations, std::size_t first,
+                  std::size_t end, double* state);
+void tsne_map(const double* affinities, std::size_t rows, const double* state, double* points, double& divergence);
+
 }  // namespace posenc

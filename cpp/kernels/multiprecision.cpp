@@ -185,6 +185,18 @@ MultiFloat root(const MultiFloat& x, std::int64_t n) {
   return y;
 }
 
+namespace {
+
+// 1 / k for k = 1 .. kTerms, the terms of e^x: divisions are the dearest of all.
+constexpr int kTerms = 22;
+const MultiFloat* inverses() {
+  static MultiFloat table[kTerms + 1];
+  for (int k = 1; table[kTerms].is_zero(); ++k) table[k] = MultiFloat(1.0) / MultiFloat(static_cast<double>(k));
+  return table;
+}
+
+}  // namespace
+
 MultiFloat exp(const MultiFloat& x) {
   if (x.is_zero()) return MultiFloat(1.0);
   // x = n ln 2 + 2^8 r, |r| < 2^-9.
@@ -193,7 +205,8 @@ MultiFloat exp(const MultiFloat& x) {
   const MultiFloat r = (x - MultiFloat(n) * MultiFloat::ln2()).scaled(-8);
   const MultiFloat one(1.0);
   MultiFloat sum = one;
-  for (int k = 22; k > 0; --k) sum = one + sum * r * (one / MultiFloat(static_cast<double>(k)));
+  const MultiFloat* inverse = inverses();
+  for (int k = kTerms; k > 0; --k) sum = one + sum * r * inverse[k];
   for (int k = 0; k < 8; ++k) sum = sum * sum;
   return sum.scaled(static_cast<int>(n));
 }

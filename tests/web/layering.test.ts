@@ -239,7 +239,8 @@ describe("TypeScript", () => {
       figures,
       (target, path) =>
         target.startsWith("web/figures/") ||
-        /^web\/src\/(core|outline|scheme|error|sentences|pixels|analysis\/index|config|files)\.js$/.test(target) ||
+        /^web\/src\/(core|outline|scheme|error|sentences|pixels|config|files)\.js$/.test(target) ||
+        /^web\/src\/analysis\/(index|tsne-slices)\.js$/.test(target) ||
         /^d3-[a-z-]+$/.test(target) ||
         // Pictures without a browser bring their own letters and compression, which no element may pull in.
         (path.startsWith("web/figures/raster") && (target === "fflate" || target.startsWith("build/glyphs/"))),

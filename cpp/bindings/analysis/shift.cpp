@@ -5,15 +5,18 @@
 namespace posenc {
 
 Status run(shift_matrix_block& b) {
-  shift_matrix({count(b.width), count(b.pairs), flag(b.halves), flag(b.sine_first), b.factor},
-               at<const double>(b.sine), at<const double>(b.cosine), at<double>(b.out));
+  const auto make = flag(b.blocks) ? shift_blocks : shift_matrix;
+  make({count(b.width), count(b.pairs), flag(b.halves), flag(b.sine_first), b.factor}, at<const double>(b.sine),
+       at<const double>(b.cosine), at<double>(b.out));
   return ok();
 }
 
 Status run(shift_error_block& b) {
-  turn_rows({count(b.width), count(b.pairs), flag(b.halves), flag(b.sine_first), b.factor}, at<const double>(b.sine),
-            at<const double>(b.cosine), count(b.count), at<double>(b.moved));
-  return shift_error(at<const double>(b.matrix), count(b.width), at<const double>(b.rows), at<const double>(b.moved),
+  const PairPlaces places{count(b.width), count(b.pairs), flag(b.halves), flag(b.sine_first), b.factor};
+  if (b.sine != 0) {
+    turn_rows(places, at<const double>(b.sine), at<const double>(b.cosine), count(b.count), at<double>(b.moved));
+  }
+  return shift_error(places, at<const double>(b.blocks), at<const double>(b.rows), at<const double>(b.moved),
                      count(b.count), at<double>(b.out));
 }
 

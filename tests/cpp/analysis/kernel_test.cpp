@@ -8,8 +8,10 @@
 
 #include <catch2/catch.hpp>
 
+#include "analysis/frequency_law.h"
 #include "analysis/oscillatory.h"
 #include "kernels/exact_sum.h"
+#include "kernels/multiprecision.h"
 #include "support/property.h"
 
 using namespace posenc;
@@ -61,6 +63,22 @@ FrequencyLaw random_law(Dice& dice, std::vector<double>& samples) {
 }
 
 }  // namespace
+
+// Products of the powers of primes, beside a power of every t of its own; and laws asked for in turn.
+TEST_CASE("power laws are t^alpha at every t, whatever law was asked for before") {
+  for (const double alpha : {0.5, 1.5, 1e-6, 7.25, 2.0, 300.5, 1e6, 0.5}) {
+    for (const int dim : {2, 4, 6, 64, 122}) {
+      const auto found = sampled(FrequencyLaw::power(alpha), dim);
+      REQUIRE(found->pairs() == static_cast<std::size_t>(dim / 2));
+      CHECK(found->omega(0) == 0);
+      for (int i = 1; i < dim / 2; ++i) {
+        INFO("alpha " << alpha << ", " << i << " of " << dim / 2);
+        const MultiFloat t = MultiFloat(static_cast<double>(i)) / MultiFloat(static_cast<double>(dim / 2));
+        CHECK(found->omega(static_cast<std::size_t>(i)) == pow(t, MultiFloat(alpha)).to_double());
+      }
+    }
+  }
+}
 
 TEST_CASE("integrals of the note's laws (golden osc-001, osc-003)") {
   const double x[] = {0, 1, 10, 64, 128, 1000, 100000};

@@ -21,16 +21,28 @@ namespace {
 using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
 // With libm's sines: an oracle of its own beside the tables.
-Matrix moved_by(double k, const std::vector<double>& omega, bool halves, bool sine_first, std::size_t extra = 0) {
-  const PairPlaces places{2 * omega.size() + extra, omega.size(), halves, sine_first};
-  std::vector<double> sine, cosine;
-  for (const double w : omega) {
-    sine.push_back(std::sin(w * k));
-    cosine.push_back(std::cos(w * k));
+struct Shift {
+  PairPlaces places;
+  std::vector<double> sine, cosine, blocks;
+
+  Shift(double k, const std::vector<double>& omega, bool halves, bool sine_first, std::size_t extra = 0)
+      : places{2 * omega.size() + extra, omega.size(), halves, sine_first}, blocks(4 * omega.size()) {
+    for (const double w : omega) {
+      sine.push_back(std::sin(w * k));
+      cosine.push_back(std::cos(w * k));
+    }
+    shift_blocks(places, sine.data(), cosine.data(), blocks.data());
   }
-  Matrix m(places.width, places.width);
-  shift_matrix(places, sine.data(), cosine.data(), m.data());
-  return m;
+
+  Matrix matrix() const {
+    Matrix m(places.width, places.width);
+    shift_matrix(places, sine.data(), cosine.data(), m.data());
+    return m;
+  }
+};
+
+Matrix moved_by(double k, const std::vector<double>& omega, bool halves, bool sine_first, std::size_t extra = 0) {
+  return Shift(k, omega, halves, sine_first, extra).matrix();
 }
 
 }  // namespace
@@ -64,11 +76,11 @@ TEST_CASE("shift_error is the largest entry of what is missed") {
   const Matrix m = moved_by(1, {1}, false, true);
   const double rows[] = {0, 1, 1, 0}, moved[] = {std::sin(1.0), std::cos(1.0), std::cos(1.0) + 0.25, -std::sin(1.0)};
   double error[2];
-  REQUIRE(shift_error(m.data(), 2, rows, moved, 2, error).ok());
+  REQUIRE(shift_error({2, 1, false, true}, m.data(), rows, moved, 2, error).ok());
   CHECK(error[0] == 0);
   CHECK(error[1] == 0.25);
   const double bad[] = {0, std::numeric_limits<double>::infinity()};
-  CHECK(shift_error(m.data(), 2, bad, moved, 1, error).code == Code::kNotFinite);
+  CHECK(shift_error({2, 1, false, true}, m.data(), bad, moved, 1, error).code == Code::kNotFinite);
   double difference = 0, size = 0;
   const double a[] = {1, -2}, b[] = {1.5, -4};
   REQUIRE(largest_difference(a, b, 2, difference, size).ok());
@@ -82,10 +94,10 @@ TEST_CASE("a shift is one linear map of the encoding, wherever it starts") {
     const std::size_t columns = 2 * whole(dice, 1, 24);
     const double base = dice.real(2, 1e5), k = dice.integer(-3000, 3000), start = dice.integer(-5000, 5000);
     const std::vector<double> omega = omegas(columns, base);
-    const Matrix m = moved_by(k, omega, false, true);
+    const Shift shift(k, omega, false, true);
     const std::vector<double> rows = sinusoids(5, columns, base, start), moved = sinusoids(5, columns, base, start + k);
     double error[5];
-    REQUIRE(shift_error(m.data(), columns, rows.data(), moved.data(), 5, error).ok());
+    REQUIRE(shift_error(shift.places, shift.blocks.data(), rows.data(), moved.data(), 5, error).ok());
     for (const double e : error) REQUIRE(e < 1e-12);  // libm's angle of 3000 is off by 2^-42
   });
   property("vectors that turn", [](Dice& dice) {
@@ -149,6 +161,43 @@ TEST_CASE("shift matrices are rotations") {
     REQUIRE((a * b - moved_by(k + l, omega, halves, sine_first)).cwiseAbs().maxCoeff() < 1e-13);
     REQUIRE(moved_by(-k, omega, halves, sine_first) == Matrix(a.transpose()));
     REQUIRE(moved_by(0, omega, halves, sine_first) == Matrix::Identity(a.rows(), a.cols()));
+  });
+}
+
+TEST_CASE("blocks are all that a shift matrix holds, and miss as much as the whole of it") {
+  property("blocks", [](Dice& dice) {
+    const std::size_t pairs = whole(dice, 1, 12), extra = whole(dice, 0, 3);
+    const bool halves = dice.coin();
+    const Shift shift(dice.coin() ? 0 : dice.real(-500, 500), omegas(2 * pairs), halves, dice.coin(), extra);
+    const Matrix m = shift.matrix();
+    const auto n = m.rows();
+    Matrix rest = m - Matrix::Identity(n, n);
+    for (std::size_t i = 0; i < pairs; ++i) {
+      const auto a = static_cast<Eigen::Index>(halves ? i : 2 * i);
+      const auto b = static_cast<Eigen::Index>(halves ? i + pairs : 2 * i + 1);
+      const double* block = shift.blocks.data() + 4 * i;
+      REQUIRE(m(a, a) == block[0]);
+      REQUIRE(m(a, b) == block[1]);
+      REQUIRE(m(b, a) == block[2]);
+      REQUIRE(m(b, b) == block[3]);
+      rest(a, a) = rest(a, b) = rest(b, a) = rest(b, b) = 0;
+    }
+    REQUIRE(rest.isZero(0));
+    const std::vector<double> rows = random_table(dice, 3, shift.places.width);
+    const std::vector<double> moved = random_table(dice, 3, shift.places.width);
+    double error[3];
+    REQUIRE(shift_error(shift.places, shift.blocks.data(), rows.data(), moved.data(), 3, error).ok());
+    for (std::size_t t = 0; t < 3; ++t) {
+      double most = 0;
+      for (Eigen::Index c = 0; c < n; ++c) {
+        double sum = 0;
+        for (Eigen::Index e = 0; e < n; ++e) {
+          sum += m(c, e) * rows[t * shift.places.width + static_cast<std::size_t>(e)];
+        }
+        most = std::max(most, std::fabs(sum - moved[t * shift.places.width + static_cast<std::size_t>(c)]));
+      }
+      REQUIRE(error[t] == most);
+    }
   });
 }
 

@@ -73,7 +73,9 @@ TEST_CASE("spectra, radices and shifts have the same bits in every build") {
   }
   shift_matrix({64, 32, false, true}, sine.data(), cosine.data(), matrix.data());
   std::vector<double> error(20);
-  REQUIRE(shift_error(matrix.data(), 64, rows.data(), moved.data(), 20, error.data()).ok());
+  double blocks[32 * 4];
+  shift_blocks({64, 32, false, true}, sine.data(), cosine.data(), blocks);
+  REQUIRE(shift_error({64, 32}, blocks, rows.data(), moved.data(), 20, error.data()).ok());
   matrix.insert(matrix.end(), error.begin(), error.end());
   posenc::testing::check_hash("analysis/shift", matrix.data(), matrix.size());
 }

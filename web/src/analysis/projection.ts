@@ -1,9 +1,9 @@
 // Tables drawn in few dimensions: principal components, and exact t-SNE.
-import { refuse } from "../error.js";
 import { analysisFrame } from "../analysis-part.js";
-import { readFinite, readOptions, readSeed, readWhole } from "../options.js";
+import { readOptions, readWhole } from "../options.js";
 import { Tensor, type TensorLike } from "../tensor.js";
 import { readTable } from "./table.js";
+import { tsneInSlices } from "./tsne-slices.js";
 
 /** Options of {@link pca}. */
 export interface PcaOptions {
@@ -88,32 +88,9 @@ export interface TsneMap {
  * mean little. Errors: `shape-mismatch` rows, `out-of-range` perplexity, `not-finite` numbers.
  */
 export function tsne(table: TensorLike, options?: TsneOptions): TsneMap {
-  const subject = "tsne";
-  const { data, rows, columns } = readTable(subject, "table", table);
-  const given = readOptions(subject, options, ["perplexity", "iterations", "seed"]);
-  const most = (rows - 1) / 3;
-  const wide = `a number from 1 to ${most}, a third of the other rows`;
-  const perplexity = readFinite(subject, "perplexity", given.perplexity, Math.max(1, Math.min(30, most)), wide);
-  if (most >= 1 && !(perplexity >= 1 && perplexity <= most)) {
-    refuse("out-of-range", subject, "perplexity", wide, perplexity);
+  const making = tsneInSlices(table, options, Infinity);
+  for (;;) {
+    const { done, value } = making.next();
+    if (done) return value;
   }
-  const allowed = "a whole number from 0 to 1000000";
-  const iterations = readWhole(subject, "iterations", given.iterations, allowed, 1e6, 1000);
-  const seed = readSeed(subject, given.seed);
-  const frame = analysisFrame(subject);
-  const points = frame.output(rows * 2 * 8);
-  frame.run("tsne", {
-    table: frame.input(data, "table", rows * columns),
-    rows,
-    columns,
-    perplexity,
-    iterations,
-    seed,
-    points,
-    divergence: 0,
-  });
-  return {
-    points: new Tensor(frame.float64(points, rows * 2), [rows, 2], "float64"),
-    divergence: frame.answer("divergence"),
-  };
 }

@@ -6,7 +6,7 @@ import { fromJSON } from "../catalogue.js";
 import { encode } from "../embed.js";
 import { readAll, refuse, verbatim } from "../error.js";
 import { frequencies } from "../frequencies.js";
-import { kLimit, readFinite, readOptions, readPositive, readSeed, readWhole } from "../options.js";
+import { kLimit, readFinite, readFlag, readOptions, readPositive, readSeed, readWhole } from "../options.js";
 import { type PositionsLike, arange } from "../positions.js";
 import { randomNormal } from "../random.js";
 import { rotate } from "../rotate.js";
@@ -19,6 +19,12 @@ import { readLine } from "./turned-pairs.js";
 export interface ShiftOptions {
   /** Tokens in all, for scaling rules that depend on it; default the largest position + 1. */
   readonly length?: number;
+}
+
+/** Options of {@link shiftMatrix}. */
+export interface ShiftMatrixOptions extends ShiftOptions {
+  /** The blocks of the pairs alone, [pairs, 2, 2]: all of M that is not the identity. Default false. */
+  readonly blocks?: boolean;
 }
 
 // What the two shift functions read of a scheme.
@@ -93,18 +99,19 @@ function turnedBy(
  * angle-addition identity (Vaswani et al. 2017, 3.5; for rope R(t + k) = M(k) R(t), Su et al. 2021, 3.2.2). Its
  * determinant is 1, its eigenvalues e^(±i omega k) lie on the unit circle, M(k) M(l) = M(k + l). Of sinusoidal tables
  * whose every sine has its cosine, and of rope, in their layouts; `unsupported` for other schemes. k is any number of
- * at most 2^53.
+ * at most 2^53. With `blocks` only what stands in the rows and columns of each pair's two members, in O(dim).
  */
 export function shiftMatrix(
   scheme: EmbedScheme | RotateScheme,
   k: number,
-  options?: ShiftOptions,
+  options?: ShiftMatrixOptions,
 ): Tensor<"float64"> {
   const subject = "shiftMatrix";
   const turning = readTurning(subject, scheme);
-  const given = readOptions(subject, options, ["length"]);
+  const given = readOptions(subject, options, ["length", "blocks"]);
   const length = readPositive(subject, "length", given.length);
-  return matrixOf(subject, turning, readFinite(subject, "k", k), length);
+  const blocks = readFlag(subject, "blocks", given.blocks);
+  return matrixOf(subject, turning, readFinite(subject, "k", k), length, blocks);
 }
 
 // What the sines and cosines of a turning are multiplied by.
@@ -112,12 +119,20 @@ function factorOf({ scheme }: Turning, length: number | undefined): number {
   return scheme.slot === "embed" ? 1 : frequencies(scheme, { length: length ?? 1 }).attentionFactor;
 }
 
-function matrixOf(subject: string, turning: Turning, k: number, length: number | undefined): Tensor<"float64"> {
+function matrixOf(
+  subject: string,
+  turning: Turning,
+  k: number,
+  length: number | undefined,
+  blocks: boolean,
+): Tensor<"float64"> {
   const { sine, cosine } = turnedBy(subject, turning, Float64Array.of(k), length);
   const { width, pairs } = turning;
   const factor = factorOf(turning, length);
   const frame = analysisFrame(subject);
-  const out = frame.output(width * width * 8);
+  const shape = blocks ? [pairs, 2, 2] : [width, width];
+  const size = allowedSize(subject, "scheme", shape, 8);
+  const out = frame.output(size * 8);
   frame.run("shift_matrix", {
     sine: frame.input(sine, "scheme", pairs),
     cosine: frame.input(cosine, "scheme", pairs),
@@ -126,9 +141,10 @@ function matrixOf(subject: string, turning: Turning, k: number, length: number |
     width,
     halves: turning.halves,
     sine_first: turning.sineFirst,
+    blocks,
     out,
   });
-  return new Tensor(frame.float64(out, width * width), [width, width], "float64");
+  return new Tensor(frame.float64(out, size), shape, "float64");
 }
 
 // t + k - sum exactly, sum being t + k rounded (Knuth's two-sum).
@@ -175,7 +191,7 @@ export function shiftError(
   });
   // One length for all rows and the matrix: they are of one table.
   const length = wanted ?? sums.reduce((most, sum, n) => Math.max(most, sum + 1, places[n]! + 1), 1);
-  const matrix = matrixOf(subject, turning, offset, length);
+  const matrix = matrixOf(subject, turning, offset, length, true);
   const rows = rowsAt(turning.scheme, places, length);
   let moved = rowsAt(turning.scheme, sums, length);
   if (rests.some((rest, n) => rest !== 0 && sums[n] === (turning.scheme as { padIndex?: unknown }).padIndex)) {
@@ -186,16 +202,17 @@ export function shiftError(
       if (rest === 0) moved.set(padded.subarray(n * width, (n + 1) * width), n * width);
     });
   }
-  const { sine, cosine } = turnedBy(subject, turning, rests, length);
   const frame = analysisFrame(subject);
+  // Whole numbers and most others: to be turned by nothing is to stay.
+  const past = rests.some((rest) => rest !== 0) ? turnedBy(subject, turning, rests, length) : undefined;
   const out = frame.output(count * 8);
   frame.run("shift_error", {
-    matrix: frame.input(matrix.data, "matrix", width * width),
+    blocks: frame.input(matrix.data, "matrix", 4 * pairs),
     width,
     rows: frame.input(rows, "positions", count * width),
     moved: frame.input(moved, "positions", count * width),
-    sine: frame.input(sine, "positions", count * pairs),
-    cosine: frame.input(cosine, "positions", count * pairs),
+    sine: past ? frame.input(past.sine, "positions", count * pairs) : 0,
+    cosine: past ? frame.input(past.cosine, "positions", count * pairs) : 0,
     pairs,
     halves: turning.halves,
     sine_first: turning.sineFirst,
