@@ -3,6 +3,7 @@
 import { fromJSON, randomNormal, type AnyScheme } from "../src/core.js";
 import { compare as compareSchemes, type ComparedLaw, type ComparedScheme } from "../src/analysis/index.js";
 import { nearest } from "../src/error.js";
+import { inSteps } from "./background.js";
 import {
   choice,
   cursorField,
@@ -18,7 +19,6 @@ import { anySlot, givenScheme, refuseData } from "./given-data.js";
 import { brokenLines, labelSize } from "./marks.js";
 import { refuseValue, sentenceOf } from "./refusal.js";
 import { descriptorOf, literal, schemesOf } from "./scheme-fields.js";
-import { stepwise } from "./steps.js";
 import { estimateWidth, type Surface } from "./surface.js";
 import { cutWord } from "./token-matrix.js";
 import { lawWords, typeset } from "./typeset.js";
@@ -44,6 +44,10 @@ type Drawn = State<Model>;
 type Slot = ComparedScheme["slot"];
 
 const slots: readonly Slot[] = ["embed", "rotate", "bias", "relate"];
+
+// Schemes so wide, or tables so long, take longer to be made than a page should wait.
+const muchWidth = 1024;
+const muchLength = 16384;
 
 export const compare = defineFigure<Model>({
   name: "compare",
@@ -83,12 +87,13 @@ export const compare = defineFigure<Model>({
     cursorField("law", "The law under the cursor."),
   ],
 
-  ...stepwise(function* (values, data) {
+  ...inSteps(function* (values, data) {
     const given = givenSchemes(data);
     const asked = given ? compareSchemes(given).map((row, k): Row => ({ ...row, code: String(given[k]) })) : [];
-    for (const [slot, name] of given ? [] : namesOf(values)) {
+    const names = given ? [] : namesOf(values);
+    for (const [slot, name] of names) {
       asked.push(rowOf(slot, name, values));
-      yield;
+      yield { done: asked.length, total: names.length };
     }
     const where = new Map(made(asked).map((row) => [row.slot, row.where]));
     const rows = asked
@@ -100,7 +105,7 @@ export const compare = defineFigure<Model>({
     if (where.size === 0) throw rows[0]?.error;
     const kept = new Set(rows.flatMap((row) => row.laws.map(({ law }) => law)));
     return { rows, laws: lawOrder.filter((law) => kept.has(law)).concat([...kept].filter(unlisted)), own: !given };
-  }),
+  }, ({ heads, headWidth, length }) => Number(heads) * Number(headWidth) > muchWidth || Number(length) > muchLength),
 
   cells: ({ model }) => ({
     row: { name: "row", count: model.rows.length },

@@ -2,6 +2,7 @@
 // their frequencies.
 import { oscillatoryIntegral, riemannSum, type FrequencyLaw } from "../src/analysis/index.js";
 import type { TensorLike } from "../src/core.js";
+import { inSteps } from "./background.js";
 import { drawChart, type ChartLine } from "./chart.js";
 import { choice, defineFigure, flag, range, type Code, type State, type Values } from "./figure.js";
 import { book, count, tickText } from "./format.js";
@@ -79,6 +80,9 @@ const neighbours = 16;
 // On a log scale the largest size from each offset on is drawn, as far as this many times the largest offset.
 const lookAhead = 3;
 const leastShown = 1e-5;
+// The sums of wider encodings take a page long; and the cosines of one slice.
+const wideDim = 2048;
+const blockWork = 2 ** 18;
 // Beyond, the midpoints that a program sums are too many.
 const mostNumpy = 1e5;
 
@@ -130,7 +134,7 @@ export const decay = defineFigure<Model>({
     ];
   },
 
-  compute: (values, data) => {
+  ...inSteps(function* (values, data) {
     const long = values.view === "long";
     const dim = Number(values.dim);
     const reach = Number(long ? values.far : values.near);
@@ -144,7 +148,12 @@ export const decay = defineFigure<Model>({
     const integrals = laws.map(({ law }) => oscillatoryIntegral(law, offsets).data as Float64Array);
     const { law } = laws[chosen] as Law;
     const wholeOffsets = Float64Array.from(whole, (i) => offsets[i] as number);
-    const sum = riemannSum(law, wholeOffsets, { dim }).data as Float64Array;
+    const sum = new Float64Array(whole.length);
+    const some = Math.max(1, Math.floor(blockWork / dim));
+    for (let first = 0; first < sum.length; first += some) {
+      yield { done: first, total: sum.length };
+      sum.set(riemannSum(law, wholeOffsets.subarray(first, first + some), { dim }).data as Float64Array, first);
+    }
     const integral = integrals[chosen] as Float64Array;
     const apart = whole
       .slice(0, shown)
@@ -152,7 +161,7 @@ export const decay = defineFigure<Model>({
     const drawn = whole.map((i, n) => [offsets[i] as number, readingAt(integrals, i, sum[n] as number)] as const);
     const read = reader(laws, law, dim, new Map(drawn));
     return { laws, chosen, dim, reach, offsets, whole, shown, integrals, sum, apart, from: long ? 1 : 0, read };
-  },
+  }, ({ dim }) => Number(dim) > wideDim),
 
   cells: ({ model, view }) => ({
     column: {

@@ -1,7 +1,8 @@
 // <posenc-expansion>: p(m)^T H p(n) taken apart into what sees m - n, what sees m + n and the rest, and the six terms
 // of the expansion that it comes from, as p is scaled.
 import { bilinear, taylor, type Bilinear, type Taylor } from "../src/analysis/index.js";
-import { randomNormal, type EmbedScheme, type TensorLike } from "../src/core.js";
+import { arange, randomNormal, type EmbedScheme, type TensorLike } from "../src/core.js";
+import { inSteps } from "./background.js";
 import { drawChart, drawPlate, type ChartLine } from "./chart.js";
 import type { ColourScale } from "./colour.js";
 import {
@@ -47,6 +48,9 @@ const mostPositions = 256;
 // What a page computes within about a second: the width of H, and the numbers of the tokens in the terms view.
 const mostDim = 1024;
 const mostNumbers = 8192;
+// Multiply-adds of one slice, each of which has H handed over anew; more take a page long.
+const blockWork = 2 ** 25;
+
 const stepsPerDecade = 20;
 const scales = Float64Array.from({ length: 4 * stepsPerDecade + 1 }, (_, i) =>
   Number(scaleOf(1e-3, 10, 0, 1, true).value(i / (4 * stepsPerDecade)).toPrecision(3)),
@@ -138,7 +142,7 @@ export const expansion = defineFigure<Model>({
     ];
   },
 
-  compute: (values, data) => {
+  ...inSteps(function* (values, data) {
     const given = schemeAmong(data, ["embed"], takes);
     const matrix = given ? undefined : givenNumbers(data, [1, 2], takes);
     const chosen = chosenScheme("embed", { ...values, scheme: "sinusoidal" }, given);
@@ -160,12 +164,23 @@ export const expansion = defineFigure<Model>({
     const own = matrix !== undefined;
     const kind = own ? "own" : String(values.h);
     const h = own ? (data as TensorLike) : matrixOf(kind, values, dim, scheme);
-    const found = bilinear(scheme, h, { queries: positions, keys: positions });
-    const parts = Object.fromEntries(partOrder.map((part) => [part, found[part].data])) as Record<Part, Float64Array>;
-    const extent = Math.max(...partOrder.map((part) => magnitude(parts[part]))) || 1;
+    const parts = Object.fromEntries(partOrder.map((part) => [part, new Float64Array(positions ** 2)]));
+    // Each row is of its own m alone.
+    const some = Math.max(1, Math.floor((positions * blockWork) / workOf(positions, dim)));
+    for (let first = 0; first < positions; first += some) {
+      yield { done: first, total: positions };
+      const queries = arange(first, Math.min(positions, first + some));
+      const found = bilinear(scheme, h, { queries, keys: positions });
+      for (const part of partOrder) parts[part]?.set(found[part].data, first * positions);
+    }
+    const extent = Math.max(...partOrder.map((part) => magnitude(parts[part] ?? []))) || 1;
     const numbers = own ? [] : (h as Tensorless);
-    return { chosen, positions, dim, kind, h: numbers, parts, extent, expansion: undefined, tokens };
-  },
+    const all = parts as Record<Part, Float64Array>;
+    return { chosen, positions, dim, kind, h: numbers, parts: all, extent, expansion: undefined, tokens };
+  }, ({ view, positions, dim }, data) => {
+    const width = Number((data as { dim?: unknown } | undefined)?.dim ?? dim);
+    return view !== "terms" && workOf(Number(positions), width) > blockWork;
+  }),
 
   cells: ({ model, view }) =>
     view === "terms"
@@ -225,6 +240,8 @@ export const expansion = defineFigure<Model>({
 });
 
 // ---------------------------------------------------------------- the numbers
+
+const workOf = (positions: number, dim: number): number => positions * dim * (dim + positions);
 
 type Tensorless = readonly number[] | Float64Array;
 

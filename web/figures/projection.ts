@@ -1,6 +1,8 @@
 // <posenc-projection>: a table of positions as a path in two dimensions, coloured from the first position to the last;
 // a formula beside a table of free parameters.
-import { pca, similarity, tsne } from "../src/analysis/index.js";
+import { pca, similarity } from "../src/analysis/index.js";
+import { tsneInSlices } from "../src/analysis/tsne-slices.js";
+import { inSteps, type Step } from "./background.js";
 import type { ColourScale } from "./colour.js";
 import {
   choice,
@@ -10,6 +12,7 @@ import {
   type Code,
   type Figure,
   type State,
+  type Values,
 } from "./figure.js";
 import { book, count, lowered } from "./format.js";
 import { brokenLines, inkOf, labelSize } from "./marks.js";
@@ -43,6 +46,16 @@ const mostComponents = 16;
 const mostMapped = 512;
 // What components are found of in a second or two.
 const mostNumbers = 2 ** 23;
+// Multiply-adds that hold no page up, and those of one slice of a map.
+const muchWork = 2 ** 25;
+const mapSlice = 2 ** 22;
+// Columns that a file may have: nobody has asked it.
+const givenColumns = 1024;
+
+const isLong = ({ view, positions, iterations, dim }: Values, data: unknown): boolean => {
+  const [rows, columns] = [Number(positions), Number(data === undefined ? dim : givenColumns)];
+  return view === "tsne" && rows * rows * (columns / 2 + Number(iterations)) > muchWork;
+};
 
 export const projection: Figure = defineFigure<Model>({
   name: "projection",
@@ -87,7 +100,7 @@ export const projection: Figure = defineFigure<Model>({
     ];
   },
 
-  compute: (values, data) => {
+  ...inSteps(function* (values, data) {
     const tables = tablesOf(values, data);
     const rows = Math.max(...tables.map((table) => table.rows));
     const axes = [Number(values.horizontal) - 1, Number(values.vertical) - 1] as const;
@@ -106,8 +119,18 @@ export const projection: Figure = defineFigure<Model>({
     }
     const { perplexity, iterations, mapSeed } = values;
     const map = { perplexity: Number(perplexity), iterations: Number(iterations), seed: Number(mapSeed) };
-    return { sides: tables.map((table) => mapped(table, map)), rows, axes, map };
-  },
+    const sides: Side[] = [];
+    for (const table of tables) {
+      const making = mapped(table, map);
+      let step = making.next();
+      for (; !step.done; step = making.next()) {
+        const { done, total } = step.value;
+        yield { done: sides.length * total + done, total: tables.length * total };
+      }
+      sides.push(step.value);
+    }
+    return { sides, rows, axes, map };
+  }, isLong),
 
   // One step of a map shows as well whether there can be one.
   files: tableFiles(() => projection, { iterations: 1 }),
@@ -210,8 +233,8 @@ function components(table: PositionTable, axes: readonly [number, number]): Side
   return { ...table, points, explained: explained.data, total, divergence: undefined };
 }
 
-function mapped(table: PositionTable, map: NonNullable<Model["map"]>): Side {
-  const { points, divergence } = tsne(table.table, mapOptions(map, table.rows));
+function* mapped(table: PositionTable, map: NonNullable<Model["map"]>): Generator<Step, Side> {
+  const { points, divergence } = yield* tsneInSlices(table.table, mapOptions(map, table.rows), mapSlice);
   return { ...table, points: points.data as Float64Array, explained: [], total: 0, divergence };
 }
 

@@ -25,6 +25,7 @@ import { givenScheme, refuseData } from "./given-data.js";
 import { magnitude } from "./magnitude.js";
 import { indexTicks, inkOf, inkOn, labelSize } from "./marks.js";
 import { drawMatrix, matrixHeight } from "./matrix.js";
+import { refuseValue } from "./refusal.js";
 import {
   chosenScheme,
   descriptorOf,
@@ -73,6 +74,8 @@ export interface Model {
 type Drawn = State<Model>;
 
 const mostTokens = 128;
+// Wider, its tables and tokens would be millions of random numbers, which look like any others.
+const mostWidth = 2048;
 const takes = "a relate scheme, a bias scheme of rows that offsets share, or its JSON";
 
 export const relate = defineFigure<Model>({
@@ -81,7 +84,7 @@ export const relate = defineFigure<Model>({
     scheme: 'The relate scheme, "shaw" by default, or a bias scheme of rows that offsets share: "t5".',
     tokens: "How many tokens, 1 to 128; 10 by default.",
     clip: "The distance from which on all keys of a side share one row.",
-    dim: "The width of queries and keys.",
+    dim: "The width of queries and keys; times heads at most 2048.",
     causal: "Masks the keys after a query.",
     tokenSeed: "Seed of the queries and keys, which are normal numbers; from 0 to 2^52 - 1.",
     view: "rows or terms.",
@@ -123,10 +126,12 @@ export const relate = defineFigure<Model>({
       refuseData(takes, verbatim(`the ${given.slot} scheme ${given.name}`), "wrong-slot");
     }
     const { slot } = given ?? described(String(values.scheme));
+    if (!given) requireNarrow(Number(values.heads ?? 1), Number(values.dim ?? 1), "dim");
     const chosen = chosenScheme(slot === "bias" ? slot : "relate", values, given);
     const { scheme, title } = chosen;
     const tokens = Number(values.tokens);
     const { heads, width, valueWidth } = sizesOf(scheme);
+    if (given) requireNarrow(heads, width, "data");
     const head = headOf(values, heads);
     const seed = Number(values.tokenSeed ?? 0);
     const q = randomNormal([heads, tokens, width], { seed: 2 * seed });
@@ -298,6 +303,12 @@ function hasRows({ slot, name, params }: Descriptor): boolean {
 
 function showsRows({ model, view }: Drawn): boolean {
   return model.index !== undefined && view !== "terms";
+}
+
+function requireNarrow(heads: number, width: number, argument: string): void {
+  if (heads * width <= mostWidth) return;
+  const allowed = `at most ${Math.floor(mostWidth / heads)} for ${heads} heads: more numbers show no more`;
+  refuseValue("too-large", argument, allowed, width);
 }
 
 function sizesOf(scheme: Scheme): { heads: number; width: number; valueWidth: number } {

@@ -18,7 +18,7 @@ import {
 import { book, count, lowered, tickText } from "./format.js";
 import { brokenLines, labelSize } from "./marks.js";
 import { drawMatrix, matrixHeight } from "./matrix.js";
-import { requireWithin } from "./refusal.js";
+import { refuseValue, requireWithin } from "./refusal.js";
 import { schemeFields, type ChosenScheme } from "./scheme-fields.js";
 import type { Ink, Surface } from "./surface.js";
 import { chosenTurning, turningChooser, turningDescriptor, type Turning } from "./turning.js";
@@ -32,11 +32,12 @@ export interface Model {
   /** The two columns of each pair. */
   pairs: readonly (readonly [number, number])[];
   wavelengths: ArrayLike<number>;
-  /** M(k), [dim, dim]. */
-  matrix: Float64Array;
-  /** p at 0 … positions - 1, and at those + k, [positions, dim]. */
-  rows: Float64Array;
-  moved: Float64Array;
+  /** The blocks of M(k), [pairs, 2, 2]; all else of it is the identity. */
+  blocks: Float64Array;
+  /** M(k), [dim, dim]; of the whole matrix's view. */
+  matrix: Float64Array | undefined;
+  /** p at t, and at t + k, [dim] each. */
+  at: (t: number) => { row: Float64Array; moved: Float64Array };
   /** The largest entry of |M p(t) - p(t + k)|, by t. */
   errors: Float64Array;
   worst: number;
@@ -52,18 +53,22 @@ const mostPositions = 4096;
 const lastBit = 2 ** -52;
 const traceSteps = 96;
 
-// A matrix so wide takes longer than a page should wait.
-// The matrix alone has 512 MiB then.
 const mostDim = 8192;
+// Of a wider matrix a pixel would show the mean of a block and the zeros around it: the paper.
+const mostDrawn = 2048;
 
-const isWide = (values: Values, data: unknown): boolean =>
-  Number((data as { dim?: unknown } | undefined)?.dim ?? values.dim) > 512;
+// Numbers of p that take longer than a page should wait, and those of one slice.
+const muchWork = 2 ** 17;
+const blockWork = 2 ** 16;
+
+const isLong = ({ dim, positions }: Values, data: unknown): boolean =>
+  Number((data as { dim?: unknown } | undefined)?.dim ?? dim) * Number(positions) > muchWork;
 
 export const shift = defineFigure<Model>({
   name: "shift",
   attributes: {
     scheme: 'The scheme: "sinusoidal" (the default) or "rope".',
-    dim: "The width, two columns a pair, at most 8192; 16 by default.",
+    dim: "The width, two columns a pair, at most 8192, of the whole matrix 2048; 16 by default.",
     base: "The base of the wavelengths.",
     offset: "By how many positions k all is moved, from -2^53 to 2^53 - positions; 5 by default.",
     positions: "For how many positions the error is drawn, 1 to 4096; 256 by default.",
@@ -81,6 +86,8 @@ export const shift = defineFigure<Model>({
     ]),
 
   fields: (values) => {
+    // The view says how wide a scheme may be.
+    if (values.view === undefined) return [];
     const positions = Number(values.positions ?? 256);
     const onePair = values.view !== "matrix";
     const pairs = Math.floor(Number(values.dim ?? 16) / 2);
@@ -104,7 +111,7 @@ export const shift = defineFigure<Model>({
         values,
         row: ["dim", "base"],
         start: { dim: 16 },
-        change: { dim: { label: "dimensions", max: 64, step: 2, most: mostDim } },
+        change: { dim: { label: "dimensions", max: 64, step: 2, most: onePair ? mostDim : mostDrawn } },
       }),
       range("positions", "positions", 256, 16, 1024, { integer: true, least: 1, most: mostPositions, place: "more" }),
       cursorField("row", "The row of the matrix."),
@@ -119,13 +126,28 @@ export const shift = defineFigure<Model>({
     const positions = Number(values.positions);
     requireWithin("offset", k, positions);
     const length = Math.max(1, positions, positions + k);
-    const matrix = shiftMatrix(scheme, k, { length });
-    yield { done: 1, total: 4 };
-    const [dim = 0] = matrix.shape;
+    const blocks = shiftMatrix(scheme, k, { length, blocks: true }).data as Float64Array;
+    const dim = widthOf(scheme);
+    const whole = values.view === "matrix";
+    if (whole && dim > mostDrawn) {
+      refuseValue("too-large", "data", `of at most ${mostDrawn} columns where the whole matrix is drawn`, dim);
+    }
+    const matrix = whole ? (shiftMatrix(scheme, k, { length }).data as Float64Array) : undefined;
     const pairs = pairsOf(scheme, dim);
-    const errors = shiftError(scheme, k, positions, { length }).data as Float64Array;
-    yield { done: 3, total: 4 };
-    const rows = rowsAt(scheme, arange(0, positions).data as Float64Array, dim, length);
+    const errors = new Float64Array(positions);
+    const some = Math.max(1, Math.floor(blockWork / dim));
+    for (let first = 0; first < positions; first += some) {
+      yield { done: first, total: positions };
+      const places = arange(first, Math.min(positions, first + some));
+      errors.set(shiftError(scheme, k, places, { length }).data as Float64Array, first);
+    }
+    let last: ReturnType<Model["at"]> & { t: number } | undefined;
+    const at: Model["at"] = (t) => {
+      if (last?.t === t) return last;
+      const rows = rowsAt(scheme, Float64Array.of(t, t + k), dim, length);
+      return (last = { t, row: rows.subarray(0, dim), moved: rows.subarray(dim) });
+    };
+    const { row } = at(0);
     const [a, b] = pairs[0] as readonly [number, number];
     return {
       chosen,
@@ -135,15 +157,15 @@ export const shift = defineFigure<Model>({
       dim,
       pairs,
       wavelengths: frequencies(scheme, { length }).wavelength,
-      matrix: matrix.data as Float64Array,
-      rows,
-      moved: rowsAt(scheme, arange(k, positions + k).data as Float64Array, dim, length),
+      blocks,
+      matrix,
+      at,
       errors,
       worst: errors.reduce((most, error) => Math.max(most, error), 0),
-      reach: Math.sqrt((rows[a] as number) ** 2 + (rows[b] as number) ** 2) || 1,
+      reach: Math.sqrt((row[a] as number) ** 2 + (row[b] as number) ** 2) || 1,
       length,
     };
-  }, isWide),
+  }, isLong),
 
   cells: ({ view, model }) =>
     view === "matrix"
@@ -193,37 +215,40 @@ export const shift = defineFigure<Model>({
         `the other, and the error of the whole matrix at ${count(model.positions, "position")}, at most ` +
         `${book(model.worst, { significant: 2 })}.`,
 
-  table: ({ model, view, column }) => {
-    const { dim, positions } = model;
-    if (view === "matrix") {
+  table: ({ model, column }) => {
+    const { dim, positions, matrix } = model;
+    if (matrix) {
       return {
         header: ["row", ...Array.from({ length: dim }, (_, c) => `column ${c}`)],
         rows: dim,
-        cell: (r, c) => (c === 0 ? r : (model.matrix[r * dim + c - 1] as number)),
+        cell: (r, c) => (c === 0 ? r : (matrix[r * dim + c - 1] as number)),
       };
     }
     const [a, b] = model.pairs[column] as readonly [number, number];
-    const at = (of: Float64Array, r: number, c: number): number => of[r * dim + c] as number;
     return {
       header: ["t", `p(t) ${a}`, `p(t) ${b}`, `p(t + k) ${a}`, `p(t + k) ${b}`, "largest error"],
       rows: positions,
       cell: (r, c) => {
-        const { rows, moved, errors } = model;
-        const row = [r, at(rows, r, a), at(rows, r, b), at(moved, r, a), at(moved, r, b), errors[r] as number];
-        return row[c] as number;
+        if (c === 0) return r;
+        if (c === 5) return model.errors[r] as number;
+        const { row, moved } = model.at(r);
+        return [row[a], row[b], moved[a], moved[b]][c - 1] as number;
       },
     };
   },
 
-  array: ({ model, view }) =>
-    view === "matrix"
-      ? { data: model.matrix, shape: [model.dim, model.dim] }
-      : { data: model.errors, shape: [model.positions] },
+  array: ({ model: { matrix, dim, errors, positions } }) =>
+    matrix ? { data: matrix, shape: [dim, dim] } : { data: errors, shape: [positions] },
 
   code: ({ model }) => codeOf(model),
 });
 
 // ---------------------------------------------------------------- the numbers
+
+// The columns that the scheme has: one more than its dim where that is odd and rounded up.
+function widthOf(scheme: Turning): number {
+  return scheme.slot === "embed" ? (encode(scheme, 1).shape[1] as number) : Number((scheme as { dim?: unknown }).dim);
+}
 
 function pairsOf(scheme: Turning, dim: number): [number, number][] {
   const { layout, rotaryDim } = readAll(scheme) as Turning & { layout?: string; rotaryDim?: number };
@@ -260,7 +285,7 @@ function matrixReadings({ model, row, column }: Drawn): readonly Reading[] {
   return [
     { label: "row", value: book(row), ...(pair < 0 ? {} : { unit: `(pair ${pair})` }) },
     { label: "column", value: book(column) },
-    { label: "value", value: book(model.matrix[row * model.dim + column] as number, { decimals: 4, signed: true }) },
+    { label: "value", value: book(model.matrix?.[row * model.dim + column] as number, { decimals: 4, signed: true }) },
   ];
 }
 
@@ -302,7 +327,8 @@ function drawPair(surface: Surface, state: Drawn): void {
 }
 
 function drawCircle(surface: Surface, { model, row, column }: Drawn, { x, y, radius }: Sheet["circle"]): void {
-  const { dim, rows, moved, reach, k, length, chosen, wavelengths } = model;
+  const { dim, reach, k, length, chosen, wavelengths } = model;
+  const { row: own, moved } = model.at(row);
   const [a, b] = model.pairs[column] as readonly [number, number];
   const tip = (of: Float64Array, start: number, share = 1): [number, number] => [
     x + (share * radius * (of[start + a] as number)) / reach,
@@ -321,13 +347,13 @@ function drawCircle(surface: Surface, { model, row, column }: Drawn, { x, y, rad
     steps.forEach((_, i) => trace.set(tip(way, i * dim, 0.45), 2 * i));
     surface.path(trace, { stroke: "grey", width: 1.2 });
   }
-  surface.disc(...tip(moved, row * dim, 0.45), 2.2, { fill: "grey" });
+  surface.disc(...tip(moved, 0, 0.45), 2.2, { fill: "grey" });
   const hands: [Float64Array, string, Ink][] = [
     [moved, "t + k", "cool"],
-    [rows, "t", "accent"],
+    [own, "t", "accent"],
   ];
-  const places = hands.map(([of]) => tip(of, row * dim));
-  const out = hands.map(([of]) => tip(of, row * dim, 1 + 14 / radius));
+  const places = hands.map(([of]) => tip(of, 0));
+  const out = hands.map(([of]) => tip(of, 0, 1 + 14 / radius));
   // Two hands at one place have their names beside each other.
   const near = Math.abs(out[0]![0] - out[1]![0]) < 40 && Math.abs(out[0]![1] - out[1]![1]) < 13;
   hands.forEach(([, name, ink], n) => {
@@ -348,7 +374,7 @@ function drawCircle(surface: Surface, { model, row, column }: Drawn, { x, y, rad
 
 // p(t + k) = M(k) p(t), with the numbers of the pair.
 function drawEquation(surface: Surface, { model, row, column }: Drawn, box: Sheet["equation"]): void {
-  const { dim, matrix, rows, moved } = model;
+  const { row: own, moved } = model.at(row);
   const pair = model.pairs[column] as readonly [number, number];
   const decimals = surface.narrow ? 3 : 4;
   const gap = surface.narrow ? 8 : 14;
@@ -384,8 +410,8 @@ function drawEquation(surface: Surface, { model, row, column }: Drawn, box: Shee
     surface.text(x + width / 2, box.y - 2 * line - 14, name, { align: "middle", ink, size: labelSize });
     x += width;
   };
-  const entry = (r: number, c: number): number => matrix[(pair[r] as number) * dim + (pair[c] as number)] as number;
-  const vector = (of: Float64Array): number[] => pair.map((c) => of[row * dim + c] as number);
+  const entry = (r: number, c: number): number => model.blocks[4 * column + 2 * r + c] as number;
+  const vector = (of: Float64Array): number[] => pair.map((c) => of[c] as number);
   block("p(t + k)", [vector(moved)], "cool");
   surface.text(x + equals / 2, box.y, "=", { align: "middle", ink: "ink", size });
   x += equals;
@@ -395,7 +421,7 @@ function drawEquation(surface: Surface, { model, row, column }: Drawn, box: Shee
     "ink",
   );
   x += gap;
-  block("p(t)", [vector(rows)], "accent");
+  block("p(t)", [vector(own)], "accent");
   if (surface.narrow) return;
   const wavelength = model.wavelengths[column] as number;
   const turns = turnsText(model.k / wavelength, false);
@@ -437,7 +463,7 @@ function drawErrors(surface: Surface, { model, row }: Drawn, { y, height }: Shee
 
 function drawWhole(surface: Surface, { model, row, column }: Drawn): void {
   drawMatrix(surface, {
-    values: model.matrix,
+    values: model.matrix as Float64Array,
     rows: model.dim,
     columns: model.dim,
     row,

@@ -159,6 +159,12 @@ describe("words and take-aways", () => {
     expect(shift.cells!(figureState("shift", {}, partial)).column?.count).toBe(2);
     expect(() => figureState("shift", { scheme: "xpos" })).toThrow("scheme must be one of sinusoidal, rope");
     expect(() => figureState("shift", { dim: 7 })).toThrow();
+    expect(() => figureState("shift", { view: "matrix", dim: 2050 })).toThrow("dim must be a whole number up to 2048");
+    const whole = (): unknown => figureState("shift", { view: "matrix" }, sinusoidal({ dim: 2050 }));
+    expect(whole).toThrow("of at most 2048 columns");
+    const wide = figureState("shift", { dim: 8192, positions: 5, pair: 4095 });
+    expect(shift.array!(wide).shape).toEqual([5]);
+    expect(shift.cells!(wide).column?.count).toBe(4096);
     expect(() => figureState("shift", { positions: 5000 })).toThrow("positions must be a whole number from 1 to 4096");
     expect(renderSVG("shift", { positions: 1, dim: 2 }, { width: 320, theme: "dark" })).toContain("t = 0");
     expect(renderSVG("shift", { offset: 2 ** 40, position: 9, view: "matrix", dim: 2 })).toContain("M(k)");
