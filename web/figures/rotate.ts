@@ -605,10 +605,12 @@ function drawPairs(surface: Surface, { model, row, column }: Drawn): void {
     drawHand(surface, model, p, middle, radius, { rotated: model.keys, at: column, before: model.k, ink: "cool" });
     drawHand(surface, model, p, middle, radius, { rotated: model.queries, at: row, before: model.q, ink: "accent" });
     const { turn, name, part } = words[place] as (typeof words)[number];
-    surface.text(middle[0], top + side + 2, named ? name : turn, { align: "middle", size: 11 });
+    // Small circles leave less room below them.
+    const below = top + side + (side >= 100 ? 2 : 5);
+    surface.text(middle[0], below, named ? name : turn, { align: "middle", size: 11 });
     if (part === "") return;
     const value = said ? `${part}${toScore}` : part;
-    surface.text(middle[0], top + side + 18, value, { align: "middle", size: 11, ink: "ink" });
+    surface.text(middle[0], below + 16, value, { align: "middle", size: 11, ink: "ink" });
   });
 }
 
