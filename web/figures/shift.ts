@@ -426,7 +426,8 @@ function drawEquation(surface: Surface, { model, row, column }: Drawn, box: Shee
   const wavelength = model.wavelengths[column] as number;
   const turns = turnsText(model.k / wavelength, false);
   const takes = `a turn takes ${book(wavelength, { significant: 4 })} positions`;
-  const told = brokenLines(surface, `${takes}: k = ${book(model.k)} is ${turns} of one`, whole);
+  // The last words go together to a second line.
+  const told = brokenLines(surface, `${takes}: k = ${book(model.k)} is ${turns}\u00a0of\u00a0one`, whole);
   told.forEach((words, at) => {
     surface.text(middle, box.y + 2 * line + 26 + 16 * at, words, { align: "middle", size: labelSize });
   });
