@@ -1,7 +1,7 @@
 // <posenc-expansion>: p(m)^T H p(n) taken apart into what sees m - n, what sees m + n and the rest, and the six terms
 // of the expansion that it comes from, as p is scaled.
 import { bilinear, taylor, type Bilinear, type Taylor } from "../src/analysis/index.js";
-import { arange, randomNormal, type EmbedScheme, type TensorLike } from "../src/core.js";
+import { arange, randomNormal, tensor, type EmbedScheme, type TensorLike } from "../src/core.js";
 import { inSteps } from "./background.js";
 import { drawChart, drawPlate, type ChartLine } from "./chart.js";
 import type { ColourScale } from "./colour.js";
@@ -50,6 +50,8 @@ const mostDim = 1024;
 const mostNumbers = 8192;
 // Multiply-adds of one slice, each of which has H handed over anew; more take a page long.
 const blockWork = 2 ** 25;
+// Scales of one slice of the terms view, each of which differentiates the model anew.
+const someScales = 20;
 
 const stepsPerDecade = 20;
 const scales = Float64Array.from({ length: 4 * stepsPerDecade + 1 }, (_, i) =>
@@ -158,7 +160,16 @@ export const expansion = defineFigure<Model>({
         refuseValue("too-large", "positions", `at most ${Math.floor(mostNumbers / dim)}`, positions, sentence);
       }
       const seed = Number(values.seed);
-      const expansion = taylor({ tokens: positions, dim, seed, scales, positions: tokens, scheme });
+      const options = { tokens: positions, dim, seed, positions: tokens, scheme };
+      const made: Taylor[] = [];
+      for (let first = 0; first < scales.length; first += someScales) {
+        yield { done: first, total: scales.length };
+        made.push(taylor({ ...options, scales: scales.subarray(first, first + someScales) }));
+      }
+      const joined = (part: "terms" | "value" | "remainder"): Taylor["value"] =>
+        tensor(made.flatMap((one) => [...one[part].data]), undefined, "float64");
+      const [terms, value, remainder] = [joined("terms"), joined("value"), joined("remainder")];
+      const expansion = { terms, value, remainder, norms: (made[0] as Taylor).norms };
       return { chosen, positions, dim, kind: "", h: [], parts: undefined, extent: 1, expansion, tokens };
     }
     const own = matrix !== undefined;
@@ -179,7 +190,8 @@ export const expansion = defineFigure<Model>({
     return { chosen, positions, dim, kind, h: numbers, parts: all, extent, expansion: undefined, tokens };
   }, ({ view, positions, dim }, data) => {
     const width = Number((data as { dim?: unknown } | undefined)?.dim ?? dim);
-    return view !== "terms" && workOf(Number(positions), width) > blockWork;
+    const rows = Number(positions);
+    return view === "terms" ? rows * rows * width > 2 ** 20 : workOf(rows, width) > blockWork;
   }),
 
   cells: ({ model, view }) =>

@@ -16,6 +16,7 @@ const heavy = [
   ["shift", { dim: 514 }, 2],
   ["shift", { positions: 4096, dim: 66 }, 5],
   ["expansion", { h: "general", positions: 256, dim: 258 }, 2],
+  ["expansion", { view: "terms", positions: 182, dim: 32 }, 5],
   ["decay", { near: 1024, dim: 2050 }, 9],
   ["projection", { view: "tsne", compare: "nothing", positions: 256, dim: 8, iterations: 520 }, 8],
   ["precision", { dim: 98 }, 8],
