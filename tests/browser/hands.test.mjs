@@ -559,12 +559,12 @@ it("posenc-attention: weights of the reader's sentence, masks, two schemes, two 
     const { query, key, head } = await look();
     const weights = each.map(({ weights }) => weights.at(head - 1, query, key));
     const { readout } = await look();
-    const written = readout[0].replace(/^.* \u2192 \S+ /, "").split(" | ");
+    const written = readout[0].replace(/^.* \u2192 \S+ /, "").split(" and ");
     weights.forEach((weight, s) => {
       if (written[s] === "masked") expect(weight).toBe(0);
       else expect(parseFloat(written[s]) / (written[s].includes("%") ? 100 : 1)).toBeCloseTo(weight, 2);
     });
-    const number = (values) => values.map((value) => book(value, { decimals: 2 })).join(" | ");
+    const number = (values) => values.map((value) => book(value, { decimals: 2 })).join(" and ");
     const row = (make) => number(each.map(({ weights }) => make(weights).at(head - 1, query)));
     await reads(`entropy ${row((of) => posenc.entropy(of))} nats`);
     if (each[0].weights.shape[1] === each[0].weights.shape[2] && words.length === each[0].weights.shape[2]) {

@@ -727,11 +727,11 @@ function readingsOf({ values, model, row, column }: Drawn): Reading[] {
       value: model.sides
         .map((side) => side.weights[n] as number)
         .map((weight) => (Number.isNaN(weight) ? "masked" : weightText(weight)))
-        .join(" | "),
+        .join(" and "),
     },
     {
       label: "entropy",
-      value: rows.map((of) => book(of.entropy[h] as number, { decimals: 2 })).join(" | "),
+      value: rows.map((of) => book(of.entropy[h] as number, { decimals: 2 })).join(" and "),
       unit: "nats",
     },
     ...(model.cross
@@ -739,7 +739,7 @@ function readingsOf({ values, model, row, column }: Drawn): Reading[] {
       : [
           {
             label: "mean distance",
-            value: rows.map((of) => book(of.distance[h] as number, { decimals: 2 })).join(" | "),
+            value: rows.map((of) => book(of.distance[h] as number, { decimals: 2 })).join(" and "),
             unit: "tokens",
           },
         ]),

@@ -196,7 +196,7 @@ describe("reading", () => {
     expect(named(state, "entropy")).toBe((-row.reduce((sum, w) => sum + w * Math.log(w), 0)).toFixed(2));
     expect(named(state, "mean distance")).toBe(row.reduce((sum, w, j) => sum + w * (5 - j), 0).toFixed(2));
     const both = figureState("attention", { sentence, scheme: "alibi", compare: "none", query: 5 });
-    expect(named(both, "entropy").split(" | ")).toHaveLength(2);
+    expect(named(both, "entropy").split(" and ")).toHaveLength(2);
     expect(
       attention.readout(figureState("attention", { sentence, context: "a b" })).map(({ label }) => label),
     ).not.toContain("mean distance");
@@ -457,7 +457,7 @@ describe("long texts", () => {
     const at = stateOf(attention, { ...state.values, query: 250, key: 240 }, state.model);
     const drawn = texts(record(at)).join(" ");
     expect(drawn).toContain(book(whole.trace!.scores.at(1, 250, 240) as number, { decimals: 3, signed: true }));
-    const read = Object.fromEntries(attention.readout(at).map(({ label, value }) => [label, value.split(" | ")[0]]));
+    const read = Object.fromEntries(attention.readout(at).map(({ label, value }) => [label, value.split(" and ")[0]]));
     const own = whole.weights!;
     expect(read.entropy).toBe(book(posenc.entropy(own).at(1, 250) as number, { decimals: 2 }));
     expect(read["mean distance"]).toBe(book(posenc.attentionDistance(own).at(1, 250) as number, { decimals: 2 }));
