@@ -49,7 +49,7 @@ class Frequencies {
   MultiFloat angular(std::size_t i) const;
   const QuarterTurns& turns(std::size_t i) const { return turns_[i]; }
 
-  /// The rotators of a step between positions; the step's multiples 1 to 8 must be doubles.
+  /// The rotators of a step between positions; odd multiples of its half, up to 15 of them, must be doubles.
   Rotators& rotators(double step) const;
 
   explicit Frequencies(std::span<const MultiFloat> quarter_turns);

@@ -6,18 +6,18 @@
 
 namespace posenc {
 
-/// Row of complex doubles: `width` cosines, then `width` sines. The width is the number of pairs rounded up to four;
-/// the pairs added hold 1 + 0 i.
+/// Row of complex doubles: the cosines of two pairs, their sines, those of the next two. The number of pairs is rounded
+/// up to four; those added hold 1 + 0 i.
 using RotatorRow = std::vector<double>;
 
-inline constexpr std::size_t kBlockRows = 16;      // rows that share an anchor: seven before it, itself, eight after
+inline constexpr std::size_t kBlockRows = 16;      // rows that share an anchor: eight before it, eight after
 inline constexpr std::size_t kNear = kBlockRows / 2;
 inline constexpr std::size_t kLevels = 13;         // a stretch has anchors 0 to 2^12
 
 struct Rotators {
   double step = 1;
-  RotatorRow near[kNear + 1];  // near[b]: e^(i omega b step), b = 0 .. 8
-  RotatorRow far[kLevels];     // far[l]: e^(i omega 16 2^l step)
+  RotatorRow near[kNear];   // near[b]: e^(i omega (b + 1/2) step)
+  RotatorRow far[kLevels];  // far[l]: e^(i omega 16 2^l step)
 };
 
 }  // namespace posenc

@@ -8,6 +8,7 @@
 #include "kernels/rotators.h"
 #include "kernels/sure_rounding.h"
 #include "simd/f64x2.h"
+#include "simd/address.h"
 #include "simd/math.h"
 
 namespace posenc {
@@ -250,9 +251,10 @@ POSENC_NOINLINE FloatCell float_cell(const QuarterTurns& w, const Position& p, d
 
 // ---------------------------------------------------------------- runs, by angle addition
 //
-// Row r of a run is anchor a = 16 k plus b, -7 <= b <= 8: e^(i omega (a + b) h) = A_a D_b, one complex product, and the
-// rows a + b and a - b share its four multiplications. A_a is the product of A_a', a' = a with its lowest set bit
-// cleared, and of the rotator of that bit, so that no anchor is more than kLevels + 1 products away from exact ones.
+// Anchors stand between rows: anchor k at a = 16 k + 7.5 steps after the first, and the rows of its block at a +- b,
+// b = 0.5, 1.5 .. 7.5. e^(i omega (a + b) h) = A_a D_b is one complex product, and the rows a + b and a - b share its
+// four multiplications. A_a is the product of the anchor of k with its lowest set bit cleared and of the rotator of
+// that bit, so that no anchor is more than kLevels + 1 products away from exact ones.
 //
 // Error of a value v, with u = 2^-53: exact entries err by at most 5.3 u in norm (evaluate()), each product adds the
 // errors of its factors and 2.25 u of its own (three roundings per component). A stretch has at most 2^12 anchors after
@@ -269,7 +271,12 @@ constexpr double kSinMargin = 0x1p-44;
 constexpr std::size_t kStretch = kBlockRows << (kLevels - 1);  // rows between exact anchors
 constexpr double kLeastMargin = 0x1p-148;
 
+constexpr std::size_t kChunk = 8;  // pairs whose cells are tested together
+
 std::size_t padded(std::size_t pairs) { return (pairs + 3) / 4 * 4; }
+
+// Where the cosine of pair i stands in a row of rotators; its sine is two further.
+POSENC_INLINE std::size_t cos_at(std::size_t i) { return 2 * i - i % 2; }
 
 void exact_row(const Frequencies& frequencies, double position, double scale, std::vector<double>& row) {
   const std::size_t width = padded(frequencies.pairs());
@@ -277,16 +284,16 @@ void exact_row(const Frequencies& frequencies, double position, double scale, st
   const Position p = split(position);
   for (std::size_t i = 0; i < width; ++i) {
     const SinCos v = i < frequencies.pairs() && position != 0 ? evaluate(frequencies.turns(i), p) : SinCos{};
-    row[i] = v.cos * scale;
-    row[width + i] = v.sin * scale + 0.0;  // no -0
+    row[cos_at(i)] = v.cos * scale;
+    row[cos_at(i) + 2] = v.sin * scale + 0.0;  // no -0
   }
 }
 
-// Exact powers of the step's rotator, made when first asked for; near_row(0) is 1 + 0 i.
-const double* near_row(const Frequencies& frequencies, Rotators& rotators, std::size_t b) {
+// Exact powers of the step's rotator, made when first asked for.
+const RotatorRow& near_row(const Frequencies& frequencies, Rotators& rotators, std::size_t b) {
   RotatorRow& row = rotators.near[b];
-  if (row.empty()) exact_row(frequencies, rotators.step * static_cast<double>(b), 1.0, row);
-  return row.data();
+  if (row.empty()) exact_row(frequencies, rotators.step * (static_cast<double>(b) + 0.5), 1.0, row);
+  return row;
 }
 
 const double* far_row(const Frequencies& frequencies, Rotators& rotators, std::size_t level) {
@@ -297,38 +304,30 @@ const double* far_row(const Frequencies& frequencies, Rotators& rotators, std::s
   return row.data();
 }
 
+void scale_row(const RotatorRow& row, double scale, RotatorRow& to) {
+  to.resize(row.size());
+  for (std::size_t i = 0; i < row.size(); ++i) to[i] = row[i] * scale + 0.0;  // no -0
+}
+
 void multiply_rows(const double* a, const double* b, std::size_t width, double* r) {
-  for (std::size_t i = 0; i < width; i += 2) {
-    const F64x2 ac = simd::load(a + i), as = simd::load(a + width + i);
-    const F64x2 bc = simd::load(b + i), bs = simd::load(b + width + i);
+  for (std::size_t i = 0; i < 2 * width; i += 4) {
+    const F64x2 ac = simd::load(a + i), as = simd::load(a + i + 2);
+    const F64x2 bc = simd::load(b + i), bs = simd::load(b + i + 2);
     simd::store(r + i, ac * bc - as * bs);
-    simd::store(r + width + i, as * bc + ac * bs);
+    simd::store(r + i + 2, as * bc + ac * bs);
   }
 }
 
-// Two pairs of the rows anchor + b and anchor - b, which share their four products.
+// Two pairs of the rows after an anchor and before it, which share their four products.
 struct Turned {
   F64x2 after_sin, after_cos, before_sin, before_cos;
 };
 
-POSENC_INLINE Turned turn(const double* anchor, const double* near, std::size_t width) {
-  const F64x2 ac = simd::load(anchor), as = simd::load(anchor + width);
-  const F64x2 bc = simd::load(near), bs = simd::load(near + width);
+POSENC_INLINE Turned turn(const double* anchor, const double* near) {
+  const F64x2 ac = simd::load(anchor), as = simd::load(anchor + 2);
+  const F64x2 bc = simd::load(near), bs = simd::load(near + 2);
   const F64x2 cc = ac * bc, ss = as * bs, sc = as * bc, cs = ac * bs;
   return {sc + cs, cc - ss, sc - cs, cc + ss};
-}
-
-// Are four pairs of the row after, or of both rows, certain?
-POSENC_NOINLINE bool all_certain(const double* anchor, const double* near, const double* margins, double cos_margin,
-                                 std::size_t width, bool both) {
-  const F64x2 ec = simd::splat(cos_margin);
-  for (std::size_t i = 0; i < 4; i += 2) {
-    const F64x2 es = simd::load(margins + i);
-    const Turned t = turn(anchor + i, near + i, width);
-    if (!same_floats(t.after_sin, t.after_cos, es, ec)) return false;
-    if (both && !same_floats(t.before_sin, t.before_cos, es, ec)) return false;
-  }
-  return true;
 }
 
 // How pairs of a row reach memory, kPairs at a time.
@@ -347,39 +346,52 @@ struct Separate {
   }
 };
 
-// Row anchor + b of four pairs at a time, and row anchor - b too when kBoth. Chunks of four pairs whose cells are not
-// all certain are listed by their first pair; returns how many.
-template <class Layout, bool kBoth>
-POSENC_NOINLINE std::size_t rotate_rows(const double* anchor, const double* near, const double* margins,
-                                        double cos_margin, const std::uint16_t* offsets, std::size_t width,
+// Both rows, eight pairs at a time (four at the end of a row). Chunks with a cell in doubt are listed by their first
+// pair; returns how many. `doubtful` has room for one more than there are chunks.
+//
+// No call stands in the loop, before which engines write to memory, and behind which they read again, all that the loop
+// needs; and each address is formed once a turn: a tenth of a table's time each.
+template <class Layout>
+POSENC_NOINLINE std::size_t rotate_rows(const double* anchor, const double* near, const std::uint16_t* offsets,
                                         std::size_t pairs, float* after_sin, float* after_cos, float* before_sin,
-                                        float* before_cos, std::uint32_t* uncertain) {
-  std::size_t count = 0;
-  for (std::size_t i = 0; i < pairs; i += 4) {
+                                        float* before_cos, std::uint32_t* doubtful) {
+  std::uint32_t* next = doubtful;
+  for (std::size_t i = 0; i < pairs; i += kChunk) {
+    const double *a = anchor + 2 * i, *n = near + 2 * i;
+    const std::uint16_t* offset = offsets + RoundingDoubt::kOffsets * i;
+    const std::size_t to = Layout::kStride * i;
+    float *up_sin = after_sin + to, *up_cos = after_cos + to, *down_sin = before_sin + to, *down_cos = before_cos + to;
+    simd::keep_address(a), simd::keep_address(n), simd::keep_address(offset);
+    simd::keep_address(up_sin), simd::keep_address(down_sin);
+    if constexpr (Layout::kStride == 1) simd::keep_address(up_cos), simd::keep_address(down_cos);
     RoundingDoubt doubt;
-    for (std::size_t j = i; j < i + 4; j += Layout::kPairs) {
+    for (std::size_t j = 0; j < kChunk; j += Layout::kPairs) {
+      if (j == 4 && i + 4 == pairs) break;
       F64x2 after_s[Layout::kPairs / 2], after_c[Layout::kPairs / 2];
       F64x2 before_s[Layout::kPairs / 2], before_c[Layout::kPairs / 2];
-      for (std::size_t n = 0; n < Layout::kPairs / 2; ++n) {
-        const Turned t = turn(anchor + j + 2 * n, near + j + 2 * n, width);
-        const U16x8 offset = simd::load(offsets + RoundingDoubt::kOffsets * (j + 2 * n));
-        after_s[n] = t.after_sin, after_c[n] = t.after_cos;
-        doubt.add(after_s[n], after_c[n], offset);
-        before_s[n] = t.before_sin, before_c[n] = t.before_cos;
-        if constexpr (kBoth) doubt.add(before_s[n], before_c[n], offset);
+      for (std::size_t m = 0; m < Layout::kPairs / 2; ++m) {
+        const std::size_t k = j + 2 * m;
+        const Turned t = turn(a + 2 * k, n + 2 * k);
+        const U16x8 o = simd::load(offset + RoundingDoubt::kOffsets * k);
+        after_s[m] = t.after_sin, after_c[m] = t.after_cos;
+        doubt.add(after_s[m], after_c[m], o);
+        before_s[m] = t.before_sin, before_c[m] = t.before_cos;
+        doubt.add(before_s[m], before_c[m], o);
       }
-      const std::size_t to = Layout::kStride * j;
-      Layout::put(after_sin + to, after_cos + to, after_s, after_c);
-      if constexpr (kBoth) Layout::put(before_sin + to, before_cos + to, before_s, before_c);
+      Layout::put(up_sin + Layout::kStride * j, up_cos + Layout::kStride * j, after_s, after_c);
+      Layout::put(down_sin + Layout::kStride * j, down_cos + Layout::kStride * j, before_s, before_c);
     }
-    if (doubt.any() && !all_certain(anchor + i, near + i, margins + i, cos_margin, width, kBoth)) [[unlikely]] {
-      uncertain[count++] = static_cast<std::uint32_t>(i);
-    }
+    *next = static_cast<std::uint32_t>(i);
+    next += doubt.any();
   }
-  return count;
+  return static_cast<std::size_t>(next - doubtful);
 }
 
-// k where the run begins with anchor k of the run from position 0 and ends before its last anchor, else 0: then its
+// Where the first anchor of a run from position p stands: exact wherever run_length() finds a run.
+constexpr double kFirstAnchor = static_cast<double>(kNear) - 0.5;  // steps after the first row
+double first_anchor(double p, double step) { return p + kFirstAnchor * step; }
+
+// k where the run begins with block k of the run from position 0 and ends before its last anchor, else 0: then its
 // anchors are products, and no row of it has to be computed alone.
 std::size_t anchors_from_zero(double first, double step, std::size_t blocks) {
   const double rows = first / step;
@@ -395,7 +407,7 @@ class Run {
   Run(const Frequencies& frequencies, const SinCosTable<float>& table, double scale)
       : frequencies_(frequencies), table_(table), scale_(scale), width_(padded(frequencies.pairs())),
         pairs_(std::min(table.sin_pairs, table.cos_pairs) / 4 * 4), margins_(width_),
-        offsets_(RoundingDoubt::kOffsets * width_), uncertain_(width_ / 4) {
+        offsets_(RoundingDoubt::kOffsets * width_), doubtful_(width_ / 4 + 1) {
     if (table.pair_stride == 1) {
       put_ = Put::kSeparate;
     } else if (table.pair_stride == 2 && table.cos == table.sin + 1) {
@@ -424,9 +436,13 @@ class Run {
       margins_[i] = turns == 0 ? 0 : std::max(size * std::min(kCosMargin, sin_margin), kLeastMargin);
       RoundingDoubt::offsets(margins_[i], cos_margin_, offsets_.data() + RoundingDoubt::kOffsets * i);
     }
-    const std::size_t blocks = (count + kNear - 1 + kBlockRows - 1) / kBlockRows;  // the last may have rows before only
+    const std::size_t blocks = (count + kBlockRows - 1) / kBlockRows;
     const std::size_t origin = anchors_from_zero(positions[0], step, blocks);
-    exact_row(frequencies_, origin == 0 ? positions[0] : 0.0, scale_, anchors_[kLevels]);
+    if (origin == 0 && positions[0] != 0) {
+      exact_row(frequencies_, first_anchor(positions[0], step), scale_, anchors_[kLevels]);
+    } else {  // 7.5 steps from zero, as the last row of a block is from its anchor
+      scale_row(near_row(frequencies_, rotators, kNear - 1), scale_, anchors_[kLevels]);
+    }
     const auto anchor = [&](std::size_t k) {
       if (k == 0) return anchors_[kLevels].data();
       const std::size_t parent = k & (k - 1), slot = static_cast<std::size_t>(std::countr_zero(k));
@@ -441,10 +457,9 @@ class Run {
     }
     for (std::size_t block = 0; block < blocks; ++block) {
       const double* a = anchor(origin + block);
-      const std::size_t row = kBlockRows * block;
-      for (std::size_t b = 0; b <= kNear; ++b) {
-        const bool after = row + b < count, before = block > 0 && b > 0 && b < kNear && row - b < count;
-        if (after || before) rows(a, near_row(frequencies_, rotators, b), row, b, after, before);
+      for (std::size_t b = 0; b < kNear; ++b) {
+        const std::size_t before = kBlockRows * block + kNear - 1 - b, after = kBlockRows * block + kNear + b;
+        if (before < count) rows(a, near_row(frequencies_, rotators, b).data(), before, after, after < count);
       }
     }
   }
@@ -452,31 +467,29 @@ class Run {
  private:
   enum class Put { kSeparate, kSinCos, kCosSin };
 
-  // Rows anchor_row + b and anchor_row - b, those that are asked for.
-  void rows(const double* anchor, const double* near, std::size_t anchor_row, std::size_t b, bool after, bool before) {
-    // A row before without its partner, at the end of a run: the partner goes to a spare row.
-    if (!after) spare_.resize(4 * width_);
+  // A row before an anchor and one after it, which may be beyond the end of the run.
+  void rows(const double* anchor, const double* near, std::size_t before, std::size_t after, bool both) {
+    if (!both) spare_.resize(4 * width_);
     float* const first = put_ == Put::kCosSin ? table_.cos : table_.sin;
-    const std::size_t up = (first_row_ + anchor_row + b) * table_.row_stride;
-    const std::size_t down = (first_row_ + anchor_row - b) * table_.row_stride;
-    float* const above = after ? first + up : spare_.data();
-    float* const below = before ? first + down : nullptr;
-    const auto rotate = put_ == Put::kSeparate ? before ? rotate_rows<Separate, true> : rotate_rows<Separate, false>
-                        : before               ? rotate_rows<Interleaved, true>
-                                               : rotate_rows<Interleaved, false>;
-    const std::size_t uncertain =
-        rotate(anchor, near, margins_.data(), cos_margin_, offsets_.data(), width_, pairs_, above,
-               after ? table_.cos + up : above + 2 * width_, below, before ? table_.cos + down : nullptr,
-               uncertain_.data());
+    const std::size_t down = (first_row_ + before) * table_.row_stride, up = (first_row_ + after) * table_.row_stride;
+    float* const below = first + down;
+    float* const above = both ? first + up : spare_.data();
+    const auto rotate = put_ == Put::kSeparate ? rotate_rows<Separate> : rotate_rows<Interleaved>;
+    const std::size_t doubtful =
+        rotate(anchor, near, offsets_.data(), pairs_, above, both ? table_.cos + up : above + 2 * width_, below,
+               table_.cos + down, doubtful_.data());
     if (put_ == Put::kCosSin) {
-      if (after) swap_members(above);
-      if (before) swap_members(below);
+      if (both) swap_members(above);
+      swap_members(below);
     }
     const auto settle_both = [&](std::size_t from, std::size_t end) {
-      if (after) settle(anchor, near, 1.0, anchor_row + b, from, end);
-      if (before) settle(anchor, near, -1.0, anchor_row - b, from, end);
+      if (both) settle(anchor, near, 1.0, after, from, end);
+      settle(anchor, near, -1.0, before, from, end);
     };
-    for (std::size_t n = 0; n < uncertain; ++n) settle_both(uncertain_[n], uncertain_[n] + 4);
+    for (std::size_t n = 0; n < doubtful; ++n) {
+      const std::size_t i = doubtful_[n];
+      if (!all_certain(anchor, near, i, both)) settle_both(i, std::min(i + kChunk, pairs_));
+    }
     const std::size_t end = std::max(table_.sin_pairs, table_.cos_pairs);
     if (pairs_ < end) settle_both(pairs_, end);
   }
@@ -486,20 +499,33 @@ class Run {
     for (std::size_t c = 0; c < 2 * pairs_; c += 4) simd::store(row + c, swap_pairs(simd::load(row + c)));
   }
 
+  // Ziv's test of a chunk of the row before, or of both rows.
+  POSENC_NOINLINE bool all_certain(const double* anchor, const double* near, std::size_t first, bool both) const {
+    const F64x2 ec = simd::splat(cos_margin_);
+    for (std::size_t i = first; i < std::min(first + kChunk, pairs_); i += 2) {
+      const F64x2 es = simd::load(margins_.data() + i);
+      const Turned t = turn(anchor + 2 * i, near + 2 * i);
+      if (!same_floats(t.before_sin, t.before_cos, es, ec)) return false;
+      if (both && !same_floats(t.after_sin, t.after_cos, es, ec)) return false;
+    }
+    return true;
+  }
+
   // Cells of one row, one by one: added where certain, else computed alone.
   POSENC_NOINLINE void settle(const double* anchor, const double* near, double sign, std::size_t row,
                               std::size_t first, std::size_t end) {
     const Position p = split(positions_[row]);
+    const FloatCell at_zero{0, plus_zero(static_cast<float>(scale_))};
     const std::size_t base = (first_row_ + row) * table_.row_stride;
     for (std::size_t i = first; i < end; ++i) {
-      const double ac = anchor[i], as = anchor[width_ + i];
-      const double bc = near[i], bs = sign * near[width_ + i];
+      const std::size_t at = cos_at(i);
+      const double ac = anchor[at], as = anchor[at + 2], bc = near[at], bs = sign * near[at + 2];
       const double s = as * bc + ac * bs, c = ac * bc - as * bs;
       FloatCell cell{static_cast<float>(s - margins_[i]), static_cast<float>(c - cos_margin_)};
       // Zeros are computed alone too: comparison does not see their sign.
       if (cell.sin != static_cast<float>(s + margins_[i]) || cell.cos != static_cast<float>(c + cos_margin_) ||
           cell.sin == 0 || cell.cos == 0) {
-        cell = float_cell(frequencies_.turns(i), p, scale_);
+        cell = positions_[row] == 0 ? at_zero : float_cell(frequencies_.turns(i), p, scale_);
       }
       if (i < table_.sin_pairs) table_.sin[base + i * table_.pair_stride] = cell.sin;
       if (i < table_.cos_pairs) table_.cos[base + i * table_.pair_stride] = cell.cos;
@@ -513,7 +539,7 @@ class Run {
   std::size_t pairs_;  // of those that go four at a time
   std::vector<double> margins_;
   std::vector<std::uint16_t> offsets_;  // of RoundingDoubt, sines before cosines
-  std::vector<std::uint32_t> uncertain_;
+  std::vector<std::uint32_t> doubtful_;
   std::vector<float> spare_;
   std::vector<double> anchors_[kLevels + 1];  // the last anchor of each level, the first of all at the top
   Put put_ = Put::kSeparate;
@@ -529,11 +555,14 @@ double exact_step(double a, double b) {
   return lost == 0 ? d : __builtin_nan("");
 }
 
-// Rows from `first` on whose positions rise by the same exact step; its multiples up to 8 must be doubles.
+// Rows from `first` on whose positions rise by the same exact step; odd multiples of its half, up to 15 of them, must
+// be doubles, and so must the place of the first anchor.
 std::size_t run_length(std::span<const double> positions, std::size_t first) {
   if (first + 1 >= positions.size()) return positions.size() - first;
   const double step = exact_step(positions[first], positions[first + 1]);
-  if (step != step || (simd::bits_of(step) & 7) != 0) return 1;
+  if (step != step || (simd::bits_of(step) & 15) != 0) return 1;
+  const double anchor = first_anchor(positions[first], step);
+  if (!(__builtin_fabs(anchor) <= 0x1p53) || exact_step(positions[first], anchor) != kFirstAnchor * step) return 1;
   std::size_t end = first + 2;
   const std::size_t limit = std::min(positions.size(), first + kStretch);
   while (end < limit && exact_step(positions[end - 1], positions[end]) == step) ++end;
@@ -565,7 +594,7 @@ void fill_row(const SinCosTable<Real>& table, std::size_t row, Cell cell) {
 
 void fill_sin_cos(const Frequencies& frequencies, std::span<const double> positions, const SinCosTable<float>& table,
                   double scale) {
-  constexpr std::size_t kShortest = 3;  // rows worth a run
+  constexpr std::size_t kShortest = 4;  // rows worth a run
   std::optional<Run> run;
   std::size_t t = 0;
   while (t < positions.size()) {

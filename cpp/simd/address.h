@@ -6,7 +6,8 @@
 namespace posenc::simd {
 
 /// Keeps an address as it is, where the compiler would tell it as an earlier one and an offset.
-POSENC_INLINE void keep_address(const float*& address) {
+template <class T>
+POSENC_INLINE void keep_address(T*& address) {
 #if defined(POSENC_BACKEND_WASM)
   __asm__("" : "+r"(address));
 #else

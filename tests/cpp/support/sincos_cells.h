@@ -67,7 +67,7 @@ inline std::vector<CellGroup> sincos_cell_groups() {
     std::uint64_t decade = 1;
     for (int digits = 0; digits < 16; ++digits, decade *= 10) {
       const std::uint64_t width = (decade < kLargest / 10 ? 9 * decade : kLargest - decade);
-      // Runs start anywhere in the decade and cross edges between anchors: rows 8 to 9, 24 to 25, 40 to 41.
+      // Runs start anywhere in the decade and cross edges between blocks: rows 15 to 16 and 31 to 32.
       std::vector<double> run;
       std::uint64_t start = decade + random() % width;
       constexpr double kSteps[] = {1, 1, -1, 0.5, 3};
