@@ -2,7 +2,7 @@
 import { isList, printedShape, refusal, refuse, refuseMissing, refuseShape, verbatim } from "./error.js";
 import { type FieldValue, Frame, type Place, exactFrame } from "./module.js";
 import { readFinite, readFlag, readMask, readOptions, readPositive, readWhole } from "./options.js";
-import { type Positions, type PositionsLike, countUp, readOrder, readPositions } from "./positions.js";
+import { type Positions, type PositionsLike, countUp, inputPositions, readOrder, readPositions } from "./positions.js";
 import { type BiasScheme, type RelateScheme, type RotateScheme, readSchemes } from "./scheme.js";
 import {
   type NumberArray,
@@ -259,8 +259,8 @@ function floats<D extends "float32" | "float64">(
 }
 
 // Positions that count from 0 are not moved in: the core counts as well.
-function positionsIn(frame: Frame, positions: Positions, argument: string, tokens: number): Place | undefined {
-  return positions.implied === true ? undefined : frame.input(positions.data, argument, positions.axes * tokens);
+function positionsIn(frame: Frame, positions: Positions, argument: string): Place | undefined {
+  return positions.implied === true ? undefined : inputPositions(frame, positions, argument);
 }
 
 /** @internal */
@@ -376,9 +376,9 @@ export function readAsked(
         rotate: frame.schemes(rotate),
         bias: frame.schemes(bias),
         relate: frame.schemes(relate),
-        query_positions: positionsIn(frame, places.query, "queryPositions", queries),
+        query_positions: positionsIn(frame, places.query, "queryPositions"),
         query_axes: places.query.axes,
-        key_positions: positionsIn(frame, places.key, "keyPositions", keys),
+        key_positions: positionsIn(frame, places.key, "keyPositions"),
         key_axes: places.key.axes,
         query_order: frame.inputIf(places.queryOrder, "queryOrder", queries),
         key_order: frame.inputIf(places.keyOrder, "keyOrder", keys),

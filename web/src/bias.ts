@@ -2,17 +2,17 @@
 import { printed, refuse, verbatim } from "./error.js";
 import { Frame } from "./module.js";
 import { readFlag, readOptions, readWhole } from "./options.js";
-import { type Positions, type PositionsLike, readPositions } from "./positions.js";
+import { type Positions, type PositionsLike, inputPositions, readPositions } from "./positions.js";
 import { type BiasScheme, type IndexedScheme, readScheme, readSchemes } from "./scheme.js";
 import { Tensor, allowedSize, float32Tensor, readArray, readOut } from "./tensor.js";
 
 // The places of queries and keys, as fields of a call.
 function placesOf(frame: Frame, queries: Positions, keys: Positions): Parameters<Frame["run"]>[1] {
   return {
-    query_positions: frame.input(queries.data, "queries", queries.axes * queries.count),
+    query_positions: inputPositions(frame, queries, "queries"),
     query_axes: queries.axes,
     queries: queries.count,
-    key_positions: frame.input(keys.data, "keys", keys.axes * keys.count),
+    key_positions: inputPositions(frame, keys, "keys"),
     key_axes: keys.axes,
     keys: keys.count,
   };

@@ -2,7 +2,7 @@
 import { refuse, verbatim, printedShape } from "./error.js";
 import { Frame } from "./module.js";
 import { readChoice, readFinite, readFlag, readOptions, readPositive, readSeed } from "./options.js";
-import { type PositionsLike, readPositions, readPositionsOf } from "./positions.js";
+import { type PositionsLike, inputPositions, readPositions, readPositionsOf } from "./positions.js";
 import { type EmbedScheme, readScheme } from "./scheme.js";
 import {
   Tensor,
@@ -55,7 +55,8 @@ export function encode(
   const given = readOptions(subject, options, ["dtype", "length", "out"]);
   const dtype = readChoice(subject, "dtype", given.dtype, ["float32", "float64"], "float32");
   const length = readPositive(subject, "length", given.length) ?? 0;
-  const { data, axes, count, implied } = readPositions(subject, "positions", positions);
+  const places = readPositions(subject, "positions", positions);
+  const { axes, count, implied } = places;
   const shape = [count, spec.width];
   const wide = dtype === "float64";
   const size = allowedSize(subject, "positions x dim", shape, wide ? 8 : 4);
@@ -69,10 +70,10 @@ export function encode(
   let first = count - tokens;
   const frame = new Frame(subject);
   const result = frame.output(tokens * width * (wide ? 8 : 4));
-  const places = frame.input(data, "positions", axes * count);
+  const at = inputPositions(frame, places, "positions");
   frame.run("encode", {
     scheme: frame.scheme(spec),
-    positions: { ...places, offset: places.offset + 8 * first },
+    positions: { ...at, offset: at.offset + 8 * first },
     axes,
     tokens,
     length: Math.max(length, implied ? count : 0),
@@ -168,7 +169,7 @@ export function embed(x: TensorLike, scheme: EmbedScheme, options?: EmbedOptions
   const result = frame.output(size * 4);
   frame.run("embed", {
     scheme: frame.scheme(spec),
-    positions: frame.input(positions.data, "positions", positions.axes * tokens),
+    positions: inputPositions(frame, positions, "positions"),
     axes: positions.axes,
     tokens,
     length,

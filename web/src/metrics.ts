@@ -2,7 +2,7 @@
 import { refuse, refuseShape } from "./error.js";
 import { Frame } from "./module.js";
 import { readFinite, readFlag, readOptions } from "./options.js";
-import { type PositionsLike, type Positions, countUp, readPositions } from "./positions.js";
+import { type PositionsLike, type Positions, countUp, inputPositions, readPositions } from "./positions.js";
 import { Tensor, type TensorLike, asFloat32, product, readNumbers } from "./tensor.js";
 
 /** Options of {@link entropy}. */
@@ -90,8 +90,8 @@ export function attentionDistance(weights: TensorLike, options?: AttentionDistan
     batch: product(read.shape.slice(0, -2)),
     queries,
     keys,
-    query_positions: frame.input(queryPositions.data, "queryPositions", queries),
-    key_positions: frame.input(keyPositions.data, "keyPositions", keys),
+    query_positions: inputPositions(frame, queryPositions, "queryPositions"),
+    key_positions: inputPositions(frame, keyPositions, "keyPositions"),
     allow_non_finite: readFlag(subject, "allowNonFinite", given.allowNonFinite),
     out: result,
   });

@@ -640,6 +640,15 @@ export interface Place {
 
 export type Elements = Float32Array | Float64Array | Int32Array | Uint8Array;
 
+/** Doubles `start`, `start` + 1 …: written down in the heap alone, for a browser is slow to make arrays. */
+export class CountUp {
+  readonly BYTES_PER_ELEMENT = 8;
+  constructor(
+    readonly start: number,
+    readonly length: number,
+  ) {}
+}
+
 /** The cells of one scheme, as scheme.ts holds them. */
 export interface SpecCells {
   readonly index: number;
@@ -662,7 +671,7 @@ export class Frame {
   #count = 0; // cells in use
   readonly #places = new Map<number, Place>(); // of cells that hold an address, known only when the frame runs
   readonly #inputs: {
-    readonly array: Elements;
+    readonly array: Elements | CountUp;
     readonly argument: string;
     readonly count: number;
     readonly offset: number;
@@ -685,7 +694,7 @@ export class Frame {
    * An array to be copied in: `count` elements, as its shape was read. Code of the caller's that ran since may have
    * taken its buffer away: then it is `detached`, here and again when the frame runs.
    */
-  input(array: Elements, argument: string, count: number): Place {
+  input(array: Elements | CountUp, argument: string, count: number): Place {
     this.#refuseShrunk(array, argument, count);
     const place = this.output(count * array.BYTES_PER_ELEMENT);
     this.#inputs.push({ array, argument, count, offset: place.offset });
@@ -697,7 +706,7 @@ export class Frame {
     return array === undefined ? undefined : this.input(array, argument, count);
   }
 
-  #refuseShrunk(array: Elements, argument: string, count: number): void {
+  #refuseShrunk(array: Elements | CountUp, argument: string, count: number): void {
     if (array.length === count) return;
     const allowed = `an array that keeps its ${count} elements during the call`;
     const given = `one of ${array.length}`;
@@ -797,8 +806,14 @@ export class Frame {
     spareCells = this.#cells;
     for (const { array, offset } of this.#inputs) {
       const size = array.BYTES_PER_ELEMENT;
+      const at = (this.#dataStart + offset) / size;
+      if (array instanceof CountUp) {
+        const { f64 } = heap;
+        for (let n = 0; n < array.length; n++) f64[at + n] = array.start + n;
+        continue;
+      }
       const view = size === 8 ? heap.f64 : size === 1 ? heap.u8 : array instanceof Int32Array ? heap.i32 : heap.f32;
-      view.set(array, (this.#dataStart + offset) / size);
+      view.set(array, at);
     }
     this.#block += base;
     this.#ran = running;

@@ -1,4 +1,5 @@
 // Positions are data: real numbers up to 2^53 in magnitude, one row an axis. These are the ways to write them down.
+import { CountUp, type Frame, type Place } from "./module.js";
 import { isList, refuse, refuseMissing, refuseShape, refuseUnknown, verbatim } from "./error.js";
 import { kLimit, readFinite, readMask, readOptions, readWhole } from "./options.js";
 import {
@@ -36,6 +37,13 @@ export interface Positions {
   readonly count: number;
   /** True: they are 0 … count - 1. */
   readonly implied?: boolean;
+  /** Those that count up, which need not be written down. */
+  readonly counted?: CountUp;
+}
+
+/** Moves positions in. */
+export function inputPositions(frame: Frame, positions: Positions, argument: string): Place {
+  return frame.input(positions.counted ?? positions.data, argument, positions.axes * positions.count);
 }
 
 const kAllowed = "a count, or an array of numbers of at most 2^53 in magnitude, [T] or [axes, T]";
@@ -85,20 +93,26 @@ export function countUp(start: number, count: number, subject: string, argument:
 class Counted implements Positions {
   readonly axes = 1;
   readonly implied: boolean;
-  readonly #start: number;
+  readonly counted: CountUp;
   #data: Float64Array | undefined;
 
   constructor(
     start: number,
     readonly count: number,
   ) {
-    this.#start = start;
+    this.counted = new CountUp(start, count);
     this.implied = start === 0;
   }
 
   get data(): Float64Array {
-    // Not Float64Array.from(), which goes by way of a list.
-    return (this.#data ??= new Float64Array(this.count).map((_, t) => this.#start + t));
+    if (this.#data === undefined) {
+      // A loop over locals: map() takes eight times as long, and a list for Float64Array.from() longer still.
+      const data = new Float64Array(this.count);
+      const { start } = this.counted;
+      for (let t = 0; t < data.length; t++) data[t] = start + t;
+      this.#data = data;
+    }
+    return this.#data;
   }
 }
 

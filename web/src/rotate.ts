@@ -2,7 +2,7 @@
 import { refuse, refuseShape, verbatim } from "./error.js";
 import { Frame } from "./module.js";
 import { readChoice, readFlag, readOptions, readPositive } from "./options.js";
-import { type PositionsLike, readPositionsOf } from "./positions.js";
+import { type PositionsLike, inputPositions, readPositionsOf } from "./positions.js";
 import { type RotateScheme, type Spec, readSchemes } from "./scheme.js";
 import {
   Tensor,
@@ -82,7 +82,7 @@ export function rotate(
   const result = frame.output(size * (wide ? 8 : 4));
   frame.run("rotate", {
     schemes: frame.schemes(specs),
-    positions: frame.input(positions.data, "positions", positions.axes * tokens),
+    positions: inputPositions(frame, positions, "positions"),
     axes: positions.axes,
     tokens,
     length,
