@@ -32,7 +32,8 @@ export function* tsneInSlices(
   let map: TsneMap;
   for (const squares of [true, false]) {
     const last = squares ? rows : iterations;
-    const some = Math.max(1, Math.floor(work / (rows * (squares ? columns : rows))));
+    // The table goes in with every slice of squares, which costs as much as a few rows of them.
+    const some = Math.max(squares ? 16 : 1, Math.floor(work / (rows * (squares ? columns : rows))));
     let end = 0;
     do {
       const first = end;
