@@ -111,9 +111,9 @@ const kReasons = [
   ],
   [
     ["the plain loop", "the tuned loop", "onnxruntime-web"].map((name) => `table into out, times ${name}`),
-    "half of a table's time goes to the proof that each cell is the float nearest to the true value, which no peer " +
-      "gives. The roof is angle addition in float64, one rounding a cell and the copy to `out`, nothing proven. The " +
-      "larger table is more than the caches hold, and is written twice: by the core and into `out`.",
+    "a quarter to two fifths of a table's time go to the proof that each cell is the float nearest to the true value, " +
+      "which no peer gives. The roof is angle addition in float64, one rounding a cell and the copy to `out`, nothing " +
+      "proven. The larger table is more than the caches hold, and is written twice: by the core and into `out`.",
   ],
 ];
 

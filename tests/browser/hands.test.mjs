@@ -1015,6 +1015,20 @@ it("draws a picture that is taller than a page a little smaller on paper", async
   await expect.poll(size).toEqual(before);
 });
 
+it("is drawn alike on a page that reads from right to left", async () => {
+  const drawn = async (name) => {
+    await show(name);
+    await look();
+    return figure.evaluate((element) => element.shadowRoot.querySelector("canvas").toDataURL());
+  };
+  const names = ["attention", "shift", "bias"];
+  const before = [];
+  for (const name of names) before.push(await drawn(name));
+  await page.evaluate(() => (document.documentElement.dir = "rtl"));
+  for (const [n, name] of names.entries()) expect((await drawn(name)) === before[n], name).toBe(true);
+  await page.evaluate(() => document.documentElement.removeAttribute("dir"));
+});
+
 it("breaks nothing", () => expect(opened.faults).toEqual([]));
 
 // The scheme of a figure's values, as the catalogue names its parameters.

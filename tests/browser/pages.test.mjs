@@ -270,6 +270,12 @@ describe("the playground", () => {
     expect(await page.locator("#figures > *").count()).toBe(0);
     await page.locator("#config").fill('{"model_type": "no such model"}');
     await page.locator("#told", { hasText: "no such model" }).waitFor();
+    // Nothing is chosen above, so that any scheme can be; an emptied box brings back the one that was.
+    expect(await page.locator("#scheme").inputValue()).toBe("");
+    await page.locator("#config").fill("");
+    await page.locator("#told", { hasText: /^RoPE/ }).waitFor();
+    expect(await page.locator("#scheme").inputValue()).toBe("rope");
+    expect(await page.locator("posenc-rotate").count()).toBe(1);
     expect(faults).toEqual([]);
     await close();
   });

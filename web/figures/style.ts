@@ -1,8 +1,8 @@
 // The style sheet of every figure, as a constructable sheet: no <style>, no style attribute, so strict policies hold.
 
 const css = `
-:host { display: block; position: relative; margin-block: 1.5em; contain: layout style; min-width: 0;
-  font-family: var(--posenc-font, system-ui, -apple-system, "Segoe UI", "Helvetica Neue", "DejaVu Sans", Arial,
+:host { display: block; direction: ltr; position: relative; margin-block: 1.5em; contain: layout style; min-width: 0;
+  font-family: var(--posenc-font, system-ui, "Segoe UI", "Helvetica Neue", "DejaVu Sans", Arial,
   sans-serif);
   font-size: var(--posenc-size, 13px); line-height: 1.4; text-align: start; letter-spacing: normal; }
 :host([hidden]) { display: none; }

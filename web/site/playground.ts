@@ -3,6 +3,7 @@
 import type { FigureFault } from "../figures/element-types.js";
 import type { FigureElement } from "../figures/element.js";
 import { allFields, attributeName, completeValues, type Field, type Figure, type Value } from "../figures/figure.js";
+import { count } from "../figures/format.js";
 import { jsonFault } from "../figures/json-fault.js";
 import { copyText } from "../figures/take-away.js";
 import { typeset } from "../figures/typeset.js";
@@ -49,6 +50,8 @@ const chooser = element<HTMLSelectElement>("scheme");
 const place = element("figures");
 const told = element("told");
 let shown: Shown | undefined;
+// The scheme that was chosen last, by its name.
+let chosen = "rope";
 /** Figures that could not draw it, and what they said. */
 let refused: (readonly [figure: string, refusal: string])[] = [];
 
@@ -79,7 +82,8 @@ function fitting(name: string): readonly Figure[] {
 function show(next: Shown): void {
   shown = next;
   refused = [];
-  chooser.value = typeof next.values.scheme === "string" ? next.values.scheme : "";
+  if (typeof next.values.scheme === "string") chosen = next.values.scheme;
+  chooser.value = next.given ? "" : chosen;
   if (next.config === undefined) element<HTMLTextAreaElement>("config").value = "";
   told.textContent = next.title;
   sayNotes();
@@ -242,7 +246,7 @@ function ofTable(table: Tensor, name: string): Shown {
     values: {},
     given: true,
     table: { table: flat, name },
-    title: `${name}: ${rows} positions, ${columns} dimensions, as a learned table.`,
+    title: `${name}: ${count(rows, "position")}, ${count(columns, "dimension")}, as a learned table.`,
     notes: [],
   };
 }
@@ -322,6 +326,7 @@ async function attempt(work: () => Shown | Promise<Shown>): Promise<void> {
   } catch (error) {
     if (turn !== asked) return;
     shown = undefined;
+    chooser.value = "";
     told.textContent = error instanceof Error ? error.message : String(error);
     element("notes").replaceChildren();
     place.replaceChildren();
@@ -345,7 +350,8 @@ function listen(): void {
   chooser.addEventListener("change", () => void attempt(() => named(chooser.value)));
   const config = element<HTMLTextAreaElement>("config");
   config.addEventListener("input", () => {
-    if (config.value.trim() !== "") void attempt(() => ofConfig(config.value));
+    // Emptied, it hands the page back to the scheme that was chosen last.
+    void attempt(() => (config.value.trim() === "" ? named(chosen) : ofConfig(config.value)));
   });
   const file = element<HTMLInputElement>("file");
   file.addEventListener("change", () => {
