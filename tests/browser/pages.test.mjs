@@ -255,6 +255,22 @@ describe("the playground", () => {
       const value = await page.locator(`posenc-${name}`).evaluate((figure) => ({ ...figure.value }));
       expect(value, name).toMatchObject({ dim: 128, base: 500000 });
     }
+    // The reader changes one, and the figure draws what they say.
+    const base = page.locator("posenc-rotate").getByLabel("base", { exact: true });
+    const pictured = () => page.locator("posenc-rotate").evaluate(async (figure) => {
+      await figure.drawn;
+      return { given: figure.data !== undefined, base: figure.value.base, csv: figure.toCsv?.() ?? figure.toSvg() };
+    });
+    const before = await pictured();
+    await base.focus();
+    await page.keyboard.press("Home");
+    const after = await pictured();
+    expect([before.given, after.given]).toEqual([true, false]);
+    expect(after.base).toBeLessThan(before.base);
+    expect(after.csv).not.toBe(before.csv);
+    // Set back by hand it makes the model's own scheme again.
+    await page.locator("posenc-rotate").evaluate((figure) => (figure.value = { ...figure.value, base: 500000 }));
+    expect(await pictured()).toEqual({ ...before, given: false });
     const others = await page.evaluate(() =>
       ["extrapolation", "compare"].map((name) => [document.querySelector(`posenc-${name}`).data].flat()[0].base),
     );

@@ -50,6 +50,8 @@ const chooser = element<HTMLSelectElement>("scheme");
 const place = element("figures");
 const told = element("told");
 let shown: Shown | undefined;
+// What figures that were handed a scheme say of it, where they can say all.
+const handed = new WeakMap<FigureElement, Values>();
 // The scheme that was chosen last, by its name.
 let chosen = "rope";
 /** Figures that could not draw it, and what they said. */
@@ -89,7 +91,7 @@ function show(next: Shown): void {
   sayNotes();
   sayAddress();
   const figures: FigureElement[] = [];
-  const add = (name: string, values: Values, data?: unknown): void => {
+  const add = (name: string, values: Values, data?: unknown): FigureElement => {
     const figure = document.createElement(`posenc-${name}`) as FigureElement;
     figure.className = "wide";
     for (const [key, value] of Object.entries(values)) {
@@ -99,6 +101,7 @@ function show(next: Shown): void {
     figure.addEventListener("posenc-error", unfit, { once: true });
     figure.addEventListener("posenc-ready", () => figure.removeEventListener("posenc-error", unfit), { once: true });
     figures.push(figure);
+    return figure;
   };
   if (next.config !== undefined && posenc.figures.some(({ name }) => name === "config"))
     add("config", { config: next.config });
@@ -108,7 +111,11 @@ function show(next: Shown): void {
       // A table ends where it ends.
       const rows = next.table && "positions" in figure.attributes ? { positions: next.table.table.shape[0] } : {};
       if (next.table && tables) add(figure.name, {}, next.table);
-      else if (next.given) add(figure.name, { ...saidOf(figure, scheme), ...rows }, scheme);
+      else if (next.given) {
+        const said = saidOf(figure, scheme);
+        const made = add(figure.name, { ...said, ...rows }, scheme);
+        if (saysAll(said, scheme)) handed.set(made, said);
+      }
       else add(figure.name, next.values);
     }
     for (const [figure, values, data] of others(scheme, next)) add(figure, values, data);
@@ -133,6 +140,24 @@ function saidOf(figure: Figure, scheme: AnyScheme): Values {
     }
   }
   return said;
+}
+
+/** Do these values make that scheme? Not where it has lists, or numbers beyond what the controls can be set to. */
+function saysAll(said: Values, scheme: AnyScheme): boolean {
+  const holds = (part: unknown, path: string): boolean =>
+    typeof part === "object" && part !== null && !Array.isArray(part)
+      ? Object.entries(part).every(([key, value]) => holds(value, path === "" ? key : `${path}.${key}`))
+      : path === "slot" || path === "name" || said[path] === part;
+  return holds(scheme.toJSON(), "");
+}
+
+// A figure that was handed a scheme draws its own settings once the reader changes one: until then they are the scheme's.
+function letGo({ target }: Event): void {
+  const figure = target as FigureElement;
+  const said = handed.get(figure);
+  if (!said || Object.entries(said).every(([name, value]) => figure.value[name] === value)) return;
+  handed.delete(figure);
+  figure.data = undefined;
 }
 
 function sayNotes(): void {
@@ -368,6 +393,7 @@ function listen(): void {
     event.preventDefault();
     void attempt(() => ofFile(dropped));
   });
+  place.addEventListener("input", letGo);
   place.addEventListener("change", spread);
   addEventListener("hashchange", () => void attempt(ofAddress));
   const copy = element("copy");
