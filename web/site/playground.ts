@@ -151,7 +151,8 @@ function saysAll(said: Values, scheme: AnyScheme): boolean {
   return holds(scheme.toJSON(), "");
 }
 
-// A figure that was handed a scheme draws its own settings once the reader changes one: until then they are the scheme's.
+// A figure that was handed a scheme draws its own settings once the reader changes one: until then they are the
+// scheme's.
 function letGo({ target }: Event): void {
   const figure = target as FigureElement;
   const said = handed.get(figure);
