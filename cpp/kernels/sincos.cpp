@@ -7,8 +7,8 @@
 
 #include "kernels/rotators.h"
 #include "kernels/sure_rounding.h"
-#include "simd/f64x2.h"
 #include "simd/address.h"
+#include "simd/f64x2.h"
 #include "simd/math.h"
 
 namespace posenc {
@@ -349,8 +349,8 @@ struct Separate {
 // Both rows, eight pairs at a time (four at the end of a row). Chunks with a cell in doubt are listed by their first
 // pair; returns how many. `doubtful` has room for one more than there are chunks.
 //
-// No call stands in the loop, before which engines write to memory, and behind which they read again, all that the loop
-// needs; and each address is formed once a turn: a tenth of a table's time each.
+// No call stands in the loop: before one engines write all that the loop needs to memory, and behind it they read it
+// again. Each address is formed once a turn.
 template <class Layout>
 POSENC_NOINLINE std::size_t rotate_rows(const double* anchor, const double* near, const std::uint16_t* offsets,
                                         std::size_t pairs, float* after_sin, float* after_cos, float* before_sin,
