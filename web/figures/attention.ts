@@ -57,7 +57,6 @@ import {
   descriptorNamed,
   headShown,
   headsFields,
-  noPosition,
   optionsFor,
   schemeChoices,
   seesBackOnly,
@@ -130,6 +129,8 @@ export interface Model {
 
 type Drawn = State<Model>;
 
+const defaultSentence = "The cat sat on the mat";
+const defaultScheme = "alibi";
 const nothing = "nothing";
 const padding = "[pad]";
 
@@ -156,9 +157,6 @@ const someWords = 128;
 const smallSide = 256;
 const mostRows = 64;
 
-const mostTabs = 8;
-const mostTabLetters = 64;
-
 // Names of this figure's own fields: a scheme's param of the same name is set by the figure.
 const ownNames = [
   "sentence",
@@ -178,20 +176,6 @@ const ownNames = [
   "dim",
 ];
 
-// ---------------------------------------------------------------- the choice of a scheme
-
-function schemeChoice(): ReturnType<typeof choice> {
-  const choices = schemeChoices();
-  const first = choices.some(({ value }) => value === "alibi") ? "alibi" : (choices[1]?.value ?? noPosition);
-  return choice("scheme", "scheme", first, choices, { sentence: "Where positions come in." });
-}
-
-// Tabs while they fit into a line or two; else a list.
-function fitsTabs(): boolean {
-  const choices = schemeChoices();
-  const letters = choices.reduce((total, { label }) => total + label.length, 0);
-  return choices.length <= mostTabs && letters <= mostTabLetters;
-}
 
 // ---------------------------------------------------------------- the figure
 
@@ -216,14 +200,12 @@ export const attention = defineFigure<Model>({
     key: "The column of the cursor, from 0.",
   },
 
-  tabs: () => (fitsTabs() ? schemeChoice() : undefined),
-
   fields: (values) => {
     const sentence = String(values.sentence ?? defaultSentence);
     const total = tokensOf(sentence, mostTokens).length;
     const cross = tokensOf(String(values.context ?? "")).length > 0;
     const lines = sentence.length > longLine ? 4 : 1;
-    const descriptor = descriptorNamed(String(values.scheme ?? schemeChoice().value));
+    const descriptor = descriptorNamed(String(values.scheme ?? defaultScheme));
     const fixed = values.fixed === true;
     const spoken = (value: number): string => (value === 0 ? "all" : `${value} token${value === 1 ? "" : "s"}`);
     return [
@@ -233,7 +215,7 @@ export const attention = defineFigure<Model>({
         maxLength: mostCharacters,
         lines,
       }),
-      ...(fitsTabs() ? [] : [schemeChoice()]),
+      choice("scheme", "scheme", defaultScheme, schemeChoices(), { sentence: "Where positions come in." }),
       text("context", "a second sentence to look at", "", {
         place: fixed ? "none" : "more",
         maxLength: mostCharacters,
@@ -353,8 +335,6 @@ export const attention = defineFigure<Model>({
 
   code: ({ values, model }) => codeOf(values, model),
 });
-
-const defaultSentence = "The cat sat on the mat";
 
 // Three decimals; a weight that they would make nought is told from one that is.
 function weightText(weight: number): string {

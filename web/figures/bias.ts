@@ -13,7 +13,7 @@ import {
 import { book, count, short } from "./format.js";
 import { gridField, gridOf, gridSentence, type Grid } from "./grid-cells.js";
 import { Lens } from "./lens.js";
-import { hasRoom, labelSize, spread, valueTicks } from "./marks.js";
+import { hasRoom, labelSize, spread, valueTicks, wholeTicks } from "./marks.js";
 import { drawMatrix, matrixHeight } from "./matrix.js";
 import {
   descriptorOf,
@@ -408,9 +408,9 @@ function drawProfiles(surface: Surface, state: Drawn): void {
   const name = `${narrow ? "offset" : "key \u2212 query"} ${book(column + 1 - positions, { signed: true })}`;
   const half = surface.textWidth(name, { size: labelSize }) / 2;
   const middle = Math.max(half, Math.min(width - half, x(column)));
-  for (const offset of valueTicks(1 - positions, offsets - positions, narrow ? 6 : 8)) {
+  for (const offset of wholeTicks(1 - positions, offsets - positions, narrow ? 6 : 8)) {
     const [place, label] = [x(offset + positions - 1), book(offset, { signed: true })];
-    if (Number.isInteger(offset) && hasRoom(surface, label, place, name, middle)) {
+    if (hasRoom(surface, label, place, name, middle)) {
       surface.text(place, foot + 16, label, { align: "middle", size: labelSize });
     }
   }

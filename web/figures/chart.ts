@@ -3,7 +3,7 @@
 import { readAll } from "../src/error.js";
 import type { Values } from "./figure.js";
 import { tickText } from "./format.js";
-import { labelSize, logTicks, scaleOf, spread, valueTicks, type Scale } from "./marks.js";
+import { labelSize, logTicks, scaleOf, spread, valueTicks, wholeTicks, type Scale } from "./marks.js";
 import type { Box, Ink, Locate, Surface, TextStyle } from "./surface.js";
 
 export interface ChartAxis {
@@ -113,8 +113,9 @@ export function drawPlate(surface: Surface, x: number, y: number, words: string,
   surface.text(x, y, words, style);
 }
 
-function ticksOf(axis: ChartAxis): number[] {
-  return (axis.log === true ? logTicks : valueTicks)(axis.min, axis.max, axis.wish);
+// Along x it is counted: positions, offsets, pairs.
+function ticksOf(axis: ChartAxis, whole = false): number[] {
+  return (axis.log === true ? logTicks : whole ? wholeTicks : valueTicks)(axis.min, axis.max, axis.wish);
 }
 
 function drawLine(surface: Surface, line: ChartLine, x: Scale, y: Scale): void {
@@ -153,7 +154,7 @@ function drawXAxis(surface: Surface, { x: axis, cursor, box }: Chart, plot: Box,
     }
   }
   const write = axis.tick ?? tickText;
-  for (const value of ticksOf(axis)) {
+  for (const value of ticksOf(axis, true)) {
     const half = surface.textWidth(write(value), { size }) / 2;
     const place = x.place(value);
     if (!room(place - half, place + half)) continue;

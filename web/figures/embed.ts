@@ -15,7 +15,7 @@ import { givenScheme } from "./given-data.js";
 import { gridField, gridOf, gridSentence, type Grid } from "./grid-cells.js";
 import { Lens } from "./lens.js";
 import { magnitude } from "./magnitude.js";
-import { hasRoom, valueTicks } from "./marks.js";
+import { hasRoom, wholeTicks } from "./marks.js";
 import { drawMatrix, matrixHeight } from "./matrix.js";
 import { refuseValue, requireWithin } from "./refusal.js";
 import {
@@ -391,8 +391,7 @@ function drawWaves(surface: Surface, { model, values, row, column }: Drawn): voi
   const middle = Math.max(half, Math.min(width - half, x(row)));
   const from = far(model) ? 0 : model.start;
   const widest = surface.textWidth(placeOf(model, model.rows - 1));
-  for (const value of valueTicks(from, from + model.rows - 1, Math.min(8, Math.floor(plot / (widest + 24))))) {
-    if (!Number.isInteger(value)) continue;
+  for (const value of wholeTicks(from, from + model.rows - 1, Math.min(8, Math.floor(plot / (widest + 24))))) {
     const [place, label] = [x(value - from), placeOf(model, value - from)];
     // The name of the cursor's position stands among the ticks; those under it give way.
     if (hasRoom(surface, label, place, name, middle)) surface.text(place, foot + 14, label, { align: "middle" });

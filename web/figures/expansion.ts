@@ -19,7 +19,7 @@ import {
 import { book, count, tickText } from "./format.js";
 import { givenNumbers, schemeAmong } from "./given-data.js";
 import { magnitude } from "./magnitude.js";
-import { indexTicks, labelSize, legend, scaleOf } from "./marks.js";
+import { drawCell, drawDashes, drawDiagonal, indexTicks, labelSize, legend, scaleOf } from "./marks.js";
 import { refuseValue } from "./refusal.js";
 import { chosenScheme, descriptorOf, schemeFields, type ChosenScheme } from "./scheme-fields.js";
 import type { Box, Ink, Surface } from "./surface.js";
@@ -421,13 +421,9 @@ function drawParts(surface: Surface, { model, row, column }: Drawn, parts: NonNu
     }
     surface.heatMap(map, { values: parts[part], rows: positions, columns: positions, scale });
     surface.rect(map.x - 0.5, map.y - 0.5, map.width + 1, map.height + 1, { stroke: "faint" });
-    if (part === "relative") drawAlong(surface, map, positions, row - column);
+    if (part === "relative") drawDiagonal(surface, map, positions, row - column);
     if (part === "absolute") drawAcross(surface, map, positions, row + column);
-    const size = Math.max(cell, 5);
-    surface.rect(map.x + (column + 0.5) * cell - size / 2, map.y + (row + 0.5) * cell - size / 2, size, size, {
-      stroke: "ink",
-      width: 1.5,
-    });
+    drawCell(surface, map, positions, row, column);
     for (const t of indexTicks(positions, map.width, surface.narrow ? 45 : 50)) {
       surface.text(map.x + (t + 0.5) * cell, map.y + map.height + 12, String(t), { align: "middle", size: 11 });
       if (first) surface.text(map.x - 7, map.y + (t + 0.5) * cell, String(t), { align: "end", size: 11 });
@@ -440,15 +436,6 @@ function drawParts(surface: Surface, { model, row, column }: Drawn, parts: NonNu
   drawRow(surface, model, parts, { row, column, ...chart });
 }
 
-// All (m, n) with this m - n.
-function drawAlong(surface: Surface, map: Box, positions: number, offset: number): void {
-  const [m, n] = [Math.max(0, offset), Math.max(0, -offset)];
-  const cell = map.width / positions;
-  const length = (positions - Math.abs(offset)) * cell;
-  const [x, y] = [map.x + n * cell, map.y + m * cell];
-  surface.path([x, y, x + length, y + length], { stroke: "ink", dash: [4, 3] });
-}
-
 // All (m, n) with this m + n.
 function drawAcross(surface: Surface, map: Box, positions: number, sum: number): void {
   const first = Math.max(0, sum - positions + 1);
@@ -456,7 +443,7 @@ function drawAcross(surface: Surface, map: Box, positions: number, sum: number):
   const cell = map.width / positions;
   const x = (n: number): number => map.x + n * cell;
   const y = (m: number): number => map.y + m * cell;
-  surface.path([x(first), y(sum - first + 1), x(last + 1), y(sum - last)], { stroke: "ink", dash: [4, 3] });
+  drawDashes(surface, [x(first), y(sum - first + 1), x(last + 1), y(sum - last)]);
 }
 
 interface RowPlace {

@@ -33,7 +33,7 @@ import {
 } from "./figure.js";
 import { book, count, short } from "./format.js";
 import { givenScheme } from "./given-data.js";
-import { brokenLines, indexTicks, labelSize, legend, valueTicks } from "./marks.js";
+import { brokenLines, drawFrames, indexTicks, labelSize, legend, wholeTicks } from "./marks.js";
 import { descriptorOf, literal, schemeText } from "./scheme-fields.js";
 import type { Box, Surface } from "./surface.js";
 
@@ -529,7 +529,7 @@ function drawLanes(surface: Surface, { model, column }: Drawn): void {
   const middle = Math.max(left + 8, Math.min(surface.width - wide - 1, x(at * step)));
   surface.text(middle, foot + 14, label, { ink: "ink", align: "middle", bold: true, size: labelSize });
   const clear = wide + 24;
-  for (const tick of valueTicks(0, length - 1, surface.narrow ? 4 : 8)) {
+  for (const tick of wholeTicks(0, length - 1, surface.narrow ? 4 : 8)) {
     if (Math.abs(x(tick) - middle) >= clear) drawTick(surface, x(tick), foot + 14, tick);
   }
   surface.region({ x: left, y: 0, width: plot, height: foot }, (u) => ({ column: Math.floor(u * length) }));
@@ -671,8 +671,10 @@ function drawRules(surface: Surface, { model, row, column }: Drawn): void {
       surface.region({ ...map, x: 0, width: map.x }, (_, v) => ({ row: Math.floor(v * rules.length) }));
     }
     const frame = Math.max(5, cell);
-    surface.rect(map.x - 0.5, map.y + row * ruleHeight - 0.5, map.width + 1, ruleHeight, { stroke: "ink" });
-    surface.rect(map.x + (column + 0.5) * cell - frame / 2, map.y - 0.5, frame, map.height + 1, { stroke: "ink" });
+    drawFrames(surface, [
+      { x: map.x - 0.5, y: map.y + row * ruleHeight - 0.5, width: map.width + 1, height: ruleHeight },
+      { x: map.x + (column + 0.5) * cell - frame / 2, y: map.y - 0.5, width: frame, height: map.height + 1 },
+    ]);
     const y = map.y + map.height + 13;
     for (const i of indexTicks(pairs, map.width, 40)) {
       if (Math.abs(i - column) * cell > 40) surface.text(map.x + (i + 0.5) * cell, y, String(i), { align: "middle" });
@@ -699,7 +701,7 @@ function drawRules(surface: Surface, { model, row, column }: Drawn): void {
   const fits = surface.textWidth(whole, { size: labelSize }) <= room;
   const [line = ""] = fits ? [whole] : brokenLines(surface, heading, room);
   surface.text(panel.x, panel.y - 14, line, { ink: "cool", size: labelSize });
-  for (const tick of valueTicks(0, length - 1, surface.narrow ? 4 : 8)) {
+  for (const tick of wholeTicks(0, length - 1, surface.narrow ? 4 : 8)) {
     drawTick(surface, x(tick), panel.y + panel.height + 14, tick);
   }
 }

@@ -1,7 +1,7 @@
 // What drawings are made of: ticks, axes, legends, curves.
 import { colourOf, luminance, toHex, type ColourScale } from "./colour.js";
 import { book } from "./format.js";
-import { defaultSize, type Ink, type Surface } from "./surface.js";
+import { defaultSize, type Box, type Ink, type Paint, type Surface } from "./surface.js";
 import type { Theme } from "./theme.js";
 
 export const labelSize = defaultSize;
@@ -36,6 +36,9 @@ export function valueTicks(min: number, max: number, wish = 5): number[] {
   for (let k = Math.ceil(min / step - 1e-9); k * step <= max + 1e-9 * step; k++) ticks.push(k * step);
   return ticks;
 }
+
+/** Those of them that are whole: what is counted has no parts. */
+export const wholeTicks: typeof valueTicks = (...range) => valueTicks(...range).filter(Number.isInteger);
 
 /** Round values from `min` to `max` for a log axis, both above 0: powers of ten, and 2 and 5 of them where few are. */
 export function logTicks(min: number, max: number, wish = 5): number[] {
@@ -135,6 +138,36 @@ function decimalsOf(value: number): number {
   const digits = Number(value.toPrecision(3));
   for (let decimals = 0; decimals < 8; decimals++) if (Number(digits.toFixed(decimals)) === digits) return decimals;
   return 8;
+}
+
+/** Frames on the cells of a heat map, on lines of paper: cells may be as dark as the ink. */
+export function drawFrames(surface: Surface, frames: readonly Box[], width = 1, ink: Ink = "ink"): void {
+  const all = (out: number, paint: Paint): void =>
+    frames.forEach((at) => surface.rect(at.x - out, at.y - out, at.width + 2 * out, at.height + 2 * out, paint));
+  all((width + 1) / 2, { stroke: "paper", alpha: 0.7 });
+  all(0, { stroke: ink, width });
+}
+
+/** The cursor's cell of a square heat map of `total` rows, never smaller than can be seen. */
+export function drawCell(surface: Surface, map: Box, total: number, row: number, column: number): void {
+  const cell = map.width / total;
+  const size = Math.max(cell, 5);
+  const at = (from: number, i: number): number => from + (i + 0.5) * cell - size / 2;
+  drawFrames(surface, [{ x: at(map.x, column), y: at(map.y, row), width: size, height: size }], 1.5);
+}
+
+/** A dashed line over cells, likewise. */
+export function drawDashes(surface: Surface, points: readonly number[]): void {
+  surface.path(points, { stroke: "paper", width: 3.2, alpha: 0.7 });
+  surface.path(points, { stroke: "ink", width: 1.2, dash: [4, 3] });
+}
+
+/** The line of all cells of one row minus column, through their middles and to the edges of the first and last. */
+export function drawDiagonal(surface: Surface, map: Box, total: number, offset: number): void {
+  const [row, column] = [Math.max(0, offset), Math.max(0, -offset)];
+  const size = total - Math.abs(offset);
+  const [x, y] = [(c: number) => map.x + (c * map.width) / total, (r: number) => map.y + (r * map.height) / total];
+  drawDashes(surface, [x(column), y(row), x(column + size), y(row + size)]);
 }
 
 /** Ink or paper, whichever reads better on the colour of a value. */

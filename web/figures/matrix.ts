@@ -2,7 +2,7 @@
 // two colours that name them. The body of most figures.
 import type { ColourScale } from "./colour.js";
 import { book } from "./format.js";
-import { brokenLines, indexTicks, inkOn, labelSize, legend, legendWidth } from "./marks.js";
+import { brokenLines, drawFrames, indexTicks, inkOn, labelSize, legend, legendWidth } from "./marks.js";
 import type { Box, Part, Surface } from "./surface.js";
 
 export interface MatrixAxis {
@@ -89,11 +89,7 @@ export function drawMatrix(surface: Surface, matrix: Matrix): Box {
     ...(across ? [{ x: map.x - 0.5, y: top, width: map.width + 1, height: tall }] : []),
     ...(along ? [{ x: left, y: map.y - 0.5, width: wide, height: map.height + 1 }] : []),
   ];
-  // On lines of paper: cells may be as dark as the ink.
-  for (const { x, y, width, height } of hairs) {
-    surface.rect(x - 1, y - 1, width + 2, height + 2, { stroke: "paper", alpha: 0.7 });
-  }
-  for (const { x, y, width, height } of hairs) surface.rect(x, y, width, height, { stroke: "ink" });
+  drawFrames(surface, hairs);
 
   drawColumn(surface, matrix, map, curve, seen);
   drawRow(surface, matrix, map, seen);

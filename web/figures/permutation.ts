@@ -29,7 +29,7 @@ import {
 import { book, capital, lowered } from "./format.js";
 import { anySlot, givenScheme } from "./given-data.js";
 import { magnitude } from "./magnitude.js";
-import { brokenLines, labelSize, legend } from "./marks.js";
+import { brokenLines, drawFrames, labelSize, legend } from "./marks.js";
 import { refuseValue } from "./refusal.js";
 import { schemeText } from "./scheme-fields.js";
 import {
@@ -454,7 +454,7 @@ function draw(surface: Surface, state: Drawn): void {
     surface.heatMap(box, { values: sentence.outputs, rows: tokens, columns: width, scale });
     drawRowLines(surface, box, tokens);
     const cursor = cursors[s] as number;
-    surface.rect(left - 0.5, top + cursor * layout.row, strip + 1, layout.row, { stroke: "ink", width: 1.5 });
+    drawFrames(surface, [{ x: left - 0.5, y: top + cursor * layout.row, width: strip + 1, height: layout.row }], 1.5);
     drawChannel(surface, { ...box, width: strip }, width, column);
     drawWords(surface, layout, sentence.words, s, cursor);
     surface.region({ ...box, x: s === 0 ? 0 : left, width: s === 0 ? left + strip : surface.width - left }, (u, v) => {
@@ -501,7 +501,7 @@ function drawChannel(surface: Surface, box: Box, channels: number, column: numbe
   const cell = box.width / channels;
   const wide = Math.max(4, cell);
   const x = box.x + (column + 0.5) * cell - wide / 2;
-  surface.rect(x, box.y - 0.5, wide, box.height + 1, { stroke: "ink", width: 0.75 });
+  drawFrames(surface, [{ x, y: box.y - 0.5, width: wide, height: box.height + 1 }], 0.75);
 }
 
 function drawWords(surface: Surface, layout: Layout, words: readonly string[], s: number, cursor: number): void {

@@ -23,7 +23,7 @@ import {
 import { book, capital, count } from "./format.js";
 import { givenScheme, refuseData } from "./given-data.js";
 import { magnitude } from "./magnitude.js";
-import { indexTicks, inkOf, inkOn, labelSize } from "./marks.js";
+import { drawFrames, indexTicks, inkOf, inkOn, labelSize } from "./marks.js";
 import { drawMatrix, matrixHeight } from "./matrix.js";
 import { refuseValue } from "./refusal.js";
 import {
@@ -424,8 +424,11 @@ function drawRows(surface: Surface, state: Drawn): void {
     surface.text(7, map.y + map.height / 2, "query", { align: "middle", turn: -90, size: labelSize });
   }
   const outline = Math.max(cell, 4);
-  surface.rect(map.x - 0.5, map.y + row * cell + (cell - outline) / 2, map.width + 1, outline, { stroke: "ink" });
-  surface.rect(map.x + column * cell + (cell - outline) / 2, map.y - 0.5, outline, map.height + 1, { stroke: "ink" });
+  const from = (i: number): number => i * cell + (cell - outline) / 2;
+  drawFrames(surface, [
+    { x: map.x - 0.5, y: map.y + from(row), width: map.width + 1, height: outline },
+    { x: map.x + from(column), y: map.y - 0.5, width: outline, height: map.height + 1 },
+  ]);
 
   drawSwatches(surface, state, swatches, scale);
   drawTerms(surface, state, panels[0] as Box, scale);
@@ -469,7 +472,7 @@ function drawSwatches(surface: Surface, { model, row, column }: Drawn, box: Box,
   };
   surface.text(box.x, box.y - 10, "offsets (key \u2212 query) on each row", { size: 11 });
   if (!Number.isNaN(chosen)) {
-    surface.rect(box.x + chosen * cell - 1, box.y - 2, cell + 2, box.height + 4, { stroke: "ink", width: 1.5 });
+    drawFrames(surface, [{ x: box.x + chosen * cell - 1, y: box.y - 2, width: cell + 2, height: box.height + 4 }], 1.5);
   }
   // The chosen row's label first, the ends next; others where there is room.
   const last = rows.length - 1;

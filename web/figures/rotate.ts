@@ -23,7 +23,17 @@ import {
 } from "./figure.js";
 import { book, count } from "./format.js";
 import { magnitude } from "./magnitude.js";
-import { brokenLines, indexTicks, labelSize, legend, spread, valueTicks } from "./marks.js";
+import {
+  brokenLines,
+  drawCell,
+  drawDiagonal,
+  indexTicks,
+  labelSize,
+  legend,
+  spread,
+  valueTicks,
+  wholeTicks,
+} from "./marks.js";
 import { drawMatrix, matrixHeight } from "./matrix.js";
 import { refuseValue } from "./refusal.js";
 import { chosenScheme, descriptorOf, schemeChooser, schemeFields, type ChosenScheme } from "./scheme-fields.js";
@@ -704,18 +714,6 @@ function drawScores(surface: Surface, { model, row, column }: Drawn): void {
   drawDiagonal(surface, map, positions, row - column);
 }
 
-// The line of all (m, n) with this m - n, through the middles of its cells and to the edges of the first and last.
-function drawDiagonal(surface: Surface, map: Box, positions: number, offset: number): void {
-  const [m, n] = [Math.max(0, offset), Math.max(0, -offset)];
-  const size = positions - Math.abs(offset);
-  const [wide, tall] = [map.width / positions, map.height / positions];
-  surface.path([map.x + n * wide, map.y + m * tall, map.x + (n + size) * wide, map.y + (m + size) * tall], {
-    stroke: "ink",
-    width: 1.2,
-    dash: [4, 3],
-  });
-}
-
 // ---------------------------------------------------------------- right and mixed, side by side
 
 interface Sheet {
@@ -768,11 +766,7 @@ function drawMixUp(surface: Surface, { model, row, column }: Drawn, mixUp: MixUp
     surface.text(map.x, map.y - 12, name, { ink: side === 0 ? "ink" : "accent", size: labelSize });
     surface.heatMap(map, { values: scores, rows: positions, columns: positions, scale });
     drawDiagonal(surface, map, positions, row - column);
-    const size = Math.max(cell, 5);
-    surface.rect(map.x + (column + 0.5) * cell - size / 2, map.y + (row + 0.5) * cell - size / 2, size, size, {
-      stroke: "ink",
-      width: 1.5,
-    });
+    drawCell(surface, map, positions, row, column);
     for (const t of indexTicks(positions, map.width, 60)) {
       surface.text(map.x + (t + 0.5) * cell, map.y + map.height + 12, String(t), { align: "middle", size: 11 });
       if (map.x < 40) surface.text(map.x - 7, map.y + (t + 0.5) * cell, String(t), { align: "end", size: 11 });
@@ -847,7 +841,7 @@ function drawTwo(surface: Surface, box: Box, { name, lines, from, positions, at,
       size: 11,
     });
   });
-  for (const m of valueTicks(0, positions - 1, 4)) {
+  for (const m of wholeTicks(0, positions - 1, 4)) {
     surface.text(x(m), box.y + box.height + 13, book(m), { align: "middle", size: 11 });
   }
   surface.region(box, (u) => {

@@ -5,7 +5,7 @@ import { inSteps, type Step } from "./background.js";
 import type { ColourScale } from "./colour.js";
 import { choice, cursorField, defineFigure, type Code, type Figure, type State } from "./figure.js";
 import { book, count, lowered, short } from "./format.js";
-import { hasRoom, indexTicks, labelSize, legend, valueTicks } from "./marks.js";
+import { drawCell, drawFrames, hasRoom, indexTicks, labelSize, legend, valueTicks, wholeTicks } from "./marks.js";
 import { shortened } from "./sentence.js";
 import type { Box, Run, Surface } from "./surface.js";
 import { tableFiles } from "./table-file.js";
@@ -297,16 +297,14 @@ function drawSide(surface: Surface, { model, row, column }: Drawn, side: Side, b
 function drawCursor(surface: Surface, { rows }: Side, map: Box, row: number, column: number): void {
   const cell = map.width / rows;
   const frame = Math.max(5, cell);
-  const [x, y] = [map.x + (column + 0.5) * cell, map.y + (row + 0.5) * cell];
-  // On a line of paper: colours of cells come near to every ink.
-  surface.rect(map.x - 1.5, y - frame / 2 - 1, map.width + 3, frame + 2, { stroke: "paper", alpha: 0.7 });
-  surface.rect(map.x - 0.5, y - frame / 2, map.width + 1, frame, { stroke: "accent" });
+  const y = map.y + (row + 0.5) * cell - frame / 2;
+  drawFrames(surface, [{ x: map.x - 0.5, y, width: map.width + 1, height: frame }], 1, "accent");
   const from = Math.max(0, row - column);
   const to = Math.min(rows, rows + row - column);
   const diagonal = [from, to].flatMap((i) => [map.x + (i + column - row) * cell, map.y + i * cell]);
   surface.path(diagonal, { stroke: "paper", width: 3.4, alpha: 0.7 });
   surface.path(diagonal, { stroke: "cool", width: 1.6 });
-  surface.rect(x - frame / 2, y - frame / 2, frame, frame, { stroke: "ink", width: 1.5 });
+  drawCell(surface, map, rows, row, column);
 }
 
 function drawProfile(surface: Surface, model: Model, side: Side, box: Box, row: number, column: number): void {
@@ -348,9 +346,9 @@ function drawProfile(surface: Surface, model: Model, side: Side, box: Box, row: 
   const name = `offset ${book(offset, { signed: true })}`;
   const half = surface.textWidth(name, { size: labelSize }) / 2;
   const middle = Math.max(box.x - 20 + half, Math.min(box.x + box.width + 4 - half, x(offset)));
-  for (const tick of valueTicks(1 - rows, rows - 1, box.width > 300 ? 8 : 4)) {
+  for (const tick of wholeTicks(1 - rows, rows - 1, box.width > 300 ? 8 : 4)) {
     const label = book(tick, { signed: true });
-    if (Number.isInteger(tick) && (!here || hasRoom(surface, label, x(tick), name, middle)))
+    if (!here || hasRoom(surface, label, x(tick), name, middle))
       surface.text(x(tick), foot, label, { align: "middle", size: labelSize });
   }
   if (here) surface.text(middle, foot, name, { ink: "cool", align: "middle", size: labelSize });

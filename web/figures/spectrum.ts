@@ -250,7 +250,7 @@ function drawWavelengths(surface: Surface, { model, column }: Drawn): void {
   }
   const charted = drawChart(surface, {
     box: { x: 0, y: 0, width: surface.width, height: surface.height },
-    x: { min: -0.5, max: pairs - 0.5, wish: surface.narrow ? 4 : 8, tick: (v) => (Number.isInteger(v) ? book(v) : "") },
+    x: { min: -0.5, max: pairs - 0.5, wish: surface.narrow ? 4 : 8, tick: book },
     y: { min, max, log: true, wish: 6, label: "positions a turn" },
     lines,
     cursor: {

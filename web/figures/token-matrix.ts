@@ -3,7 +3,7 @@
 import type { ColourScale } from "./colour.js";
 import { book } from "./format.js";
 import { cutWord } from "./cut-word.js";
-import { inkOn, labelSize } from "./marks.js";
+import { drawFrames, inkOn, labelSize } from "./marks.js";
 import { estimateWidth, type Box, type Ink, type Part, type Surface } from "./surface.js";
 
 export { cutWord } from "./cut-word.js";
@@ -120,10 +120,8 @@ export function drawTokenMatrix(
   const lift = side < gapsFrom ? (frame - side) / 2 : 1;
   const [across, down] = [column - seen.column, row - seen.row];
   if (across >= 0 && across < seen.columns && down >= 0 && down < seen.rows) {
-    surface.rect(left + across * side - lift, top + down * side - lift, frame, frame, {
-      stroke: cursor,
-      width: side < 20 ? 1.5 : 2,
-    });
+    const at = { x: left + across * side - lift, y: top + down * side - lift, width: frame, height: frame };
+    drawFrames(surface, [at], side < 20 ? 1.5 : 2, cursor);
   }
   const rowAt = (v: number): number => seen.row + Math.floor(v * seen.rows);
   const columnAt = (u: number): number => seen.column + Math.floor(u * seen.columns);

@@ -1,4 +1,4 @@
-// A catalogue of twenty schemes: attention's tabs become a list, and every scheme is in it.
+// A catalogue of twenty schemes: every scheme is in attention's list.
 import { beforeAll, expect, it, vi } from "vitest";
 
 const catalogue = vi.hoisted(() => ({ outlines: [] as readonly Outline[] }));
@@ -30,7 +30,6 @@ import { figureState, renderSVG } from "../../../web/figures/render.js";
 beforeAll(() => ready());
 
 it("offers every scheme in a list", () => {
-  expect(attention.tabs!({}, undefined)).toBeUndefined();
   const field = attention.fields({}).find(({ name }) => name === "scheme")!;
   const values = field.kind === "choice" ? field.choices.map(({ value }) => value) : [];
   // Fourier features have no width of their own, so they cannot be added to words.
