@@ -33,7 +33,7 @@ double real(std::size_t n) { return static_cast<double>(n); }
 struct Keys : KeyBlock {
   bool unit_step = false;
   double origin = 0;    // for local() rotations: the middle of the block
-  float magnitude = 0;  // largest rotated element
+  float magnitude = 0;  // no rotated element is larger
 };
 
 // A block of queries on its way through the keys.
@@ -171,7 +171,7 @@ class Run {
       const double* positions = places_.keys + block.first;
       block.unit_step = axes_ == 1 && unit_steps(positions, block.count);
       double least = positions[0], largest = positions[0];
-      for (std::size_t j = 1; j < block.count; ++j) {
+      for (std::size_t j = 1; local_ && j < block.count; ++j) {
         least = positions[j] < least ? positions[j] : least;
         largest = largest < positions[j] ? positions[j] : largest;
       }
@@ -192,8 +192,10 @@ class Run {
     return call_.v + (b * call_.kv_heads + kv_head) * call_.keys * dv_;
   }
 
-  // x (rows, d) -> rotated_ (rows, d); rows <= kBlock, tokens first .. first + rows - 1 of a side.
-  Status rotate_rows(const RotateCall& rotation, std::size_t first, std::size_t rows, const float* x) {
+  // x (rows, d) -> rotated_ (rows, d); rows <= kBlock, tokens first .. first + rows - 1 of a side. Also their largest
+  // magnitude, Inf or NaN where one is.
+  Status rotate_rows(const RotateCall& rotation, std::size_t first, std::size_t rows, const float* x,
+                     float& magnitude) {
     const bool query = rotation.side == Side::kQuery;
     const double* all = query ? places_.queries : places_.keys;
     const std::size_t tokens = query ? call_.queries : call_.keys;
@@ -210,6 +212,7 @@ class Run {
       if (Status status = scheme->apply(rotation, positions, x, d_, rotated_.get(), d_); !status.ok()) return status;
       x = rotated_.get();
     }
+    magnitude = scan_numbers(x, rows * d_).magnitude;
     return ok();
   }
 
@@ -223,17 +226,17 @@ class Run {
     rotation.length = places_.length;
     for (std::size_t n = 0; n < blocks_; ++n) {
       Keys& block = keys_[n];
-      if (alone_) {
-        block.magnitude = operands_.key_magnitude;
-        continue;
-      }
+      block.magnitude = operands_.key_magnitude;
+      if (alone_) continue;
       const float* rows = k + block.first * d_;
       if (!call_.rotate.empty()) {
         rotation.origin = block.origin;
-        if (Status status = rotate_rows(rotation, block.first, block.count, rows); !status.ok()) return status;
+        if (Status status = rotate_rows(rotation, block.first, block.count, rows, block.magnitude); !status.ok()) {
+          return status;
+        }
         rows = rotated_.get();
       }
-      block.magnitude = pack_panels(rows, d_, block.count, d_, key_panels_.get() + block.first * d_);
+      pack_panels(rows, d_, block.count, d_, key_panels_.get() + block.first * d_);
     }
     return ok();
   }
@@ -250,18 +253,19 @@ class Run {
 
   // q (count, d), count <= kBlock: the queries of `groups` and of those after it.
   Status pack_queries(const float* q, std::size_t head, double origin, Group* groups, std::size_t count) {
+    float magnitude = operands_.query_magnitude;
     if (!call_.rotate.empty()) {
       RotateCall rotation;
       rotation.head = scheme_head(call_, head);
       rotation.length = places_.length;
       rotation.origin = origin;
       rotation.powers_apart = powers_apart_;
-      if (Status status = rotate_rows(rotation, groups->first, count, q); !status.ok()) return status;
+      if (Status status = rotate_rows(rotation, groups->first, count, q, magnitude); !status.ok()) return status;
       q = rotated_.get();
     }
     for (; count != 0; ++groups) {
-      groups->magnitude =
-          pack_lanes(q, d_, groups->live, d_, scale_, groups->turned == nullptr ? groups->q : groups->turned);
+      pack_lanes(q, d_, groups->live, d_, scale_, groups->turned == nullptr ? groups->q : groups->turned);
+      groups->magnitude = magnitude * (scale_ < 0 ? -scale_ : scale_);
       q += kQueries * d_;
       count -= static_cast<std::size_t>(groups->live);
     }
@@ -305,7 +309,7 @@ class Run {
     }
     group.unit_step = axes_ == 1 && unit_steps(group.positions, static_cast<std::size_t>(group.live));
     for (int l = 0; l < kLanes; ++l) group.m[l] = -kInfinity, group.l[l] = 0;
-    std::memset(group.o, 0, channels_ * kQueries * sizeof(float));
+    for (std::size_t i = 0; i < channels_ * kQueries; i += 4) simd::store(group.o + i, simd::splat(0.0f));
     if (raw_lanes_.get() != nullptr) {
       group.raw = raw_lanes_.get() + slot * kQueries * d_;
       pack_lanes(q, d_, group.live, d_, 1.0f, group.raw);

@@ -252,14 +252,14 @@ Status check_finite(const AttentionOptions& call, const Inputs& all, Operands& o
     const char* name;
     const Numbers& data;
     std::size_t heads, tokens, width;
-  } inputs[] = {{"q", all.q, call.heads, call.queries, call.width},
-                {"k", all.k, call.kv_heads, call.keys, call.width},
-                {"v", all.v, call.kv_heads, call.keys, call.value_width}};
+    float& magnitude;
+  } inputs[] = {{"q", all.q, call.heads, call.queries, call.width, operands.query_magnitude},
+                {"k", all.k, call.kv_heads, call.keys, call.width, operands.key_magnitude},
+                {"v", all.v, call.kv_heads, call.keys, call.value_width, operands.value_magnitude}};
   for (const auto& input : inputs) {
     const Scan scan = input.data.scan(call.batch * input.heads * input.tokens * input.width);
-    operands.key_magnitude = operands.value_magnitude;  // q, k, v: the last two stay
-    operands.value_magnitude = scan.magnitude;
-    operands.values_finite = scan.finite;
+    input.magnitude = scan.magnitude;
+    operands.values_finite = scan.finite;  // v comes last
     if (scan.finite) continue;
     operands.inputs_finite = false;
     if (call.allow_non_finite) continue;

@@ -10,7 +10,8 @@ namespace posenc {
 struct Operands {
   bool values_finite = true;  // v holds no NaN and no Inf
   bool inputs_finite = true;  // nor do q and k
-  float key_magnitude = 0;    // largest |k|, Inf or NaN where one is
+  float query_magnitude = 0;  // largest |q|, Inf or NaN where one is
+  float key_magnitude = 0;    // largest |k|, likewise
   float value_magnitude = 0;  // largest |v|, likewise
   float mask_magnitude = 0;   // largest number that an additive mask holds, not counting -Infinity
   int axes = 1;               // axes of positions after broadcasting

@@ -49,16 +49,15 @@ void hide_unseen(const std::uint8_t* seen, const MaskRows& at, std::size_t keys,
 void hide_infinite(const float* added, const MaskRows& at, std::size_t keys, bool sums, std::uint8_t* lanes,
                    float* tile) {
   // added (rows, keys) -> tile (keys, 8)  lanes (keys)
-  float magnitude = kInfinity;
   if (at.key_step != 0) {
-    magnitude = pack_lanes(added, at.row_step, at.rows, keys, 1.0f, tile);
+    pack_lanes(added, at.row_step, at.rows, keys, 1.0f, tile);
   } else {
     for (std::size_t i = 0; i < 8 * keys; ++i) tile[i] = added[start_of(at, static_cast<int>(i % 8))];
   }
   if (sums) {
-    F32x4 top = splat(magnitude < kInfinity ? 0.0f : -kInfinity);
-    for (std::size_t i = 0; magnitude == kInfinity && i < 8 * keys; i += 4) top = max(top, load(tile + i));
-    if (largest(top) == -kInfinity) std::memset(lanes, 0, keys);
+    std::size_t i = 0;
+    while (i < 8 * keys && all(load(tile + i) == splat(-kInfinity))) i += 4;
+    if (i == 8 * keys) std::memset(lanes, 0, keys);
     return;
   }
   const I32x4 low = low_bits(), high = high_bits();

@@ -10,37 +10,27 @@ namespace posenc {
 
 using namespace simd;
 
-float pack_panels(const float* x, std::size_t row_stride, std::size_t rows, std::size_t columns, float* panels) {
+void pack_panels(const float* x, std::size_t row_stride, std::size_t rows, std::size_t columns, float* panels) {
   // x (rows, columns) -> panels (ceil(rows / 4), columns, 4)
-  F32x4 magnitude = splat(0.0f);
-  for (std::size_t row = 0; row < rows; row += 4, panels += 4 * columns) {
+  for (std::size_t row = 0; row < rows; row += 4) {
     const std::size_t live = rows - row < 4 ? rows - row : 4;
     const float* r[4];
     for (std::size_t i = 0; i < 4; ++i) r[i] = x + (row + (i < live ? i : 0)) * row_stride;
     const I32x4 keep_row = make_int(-1, live > 1 ? -1 : 0, live > 2 ? -1 : 0, live > 3 ? -1 : 0);
     std::size_t c = 0;
-    for (; c + 4 <= columns; c += 4) {
+    for (; c + 4 <= columns; c += 4, panels += 16) {
       F32x4 a = load(r[0] + c), b = load(r[1] + c), e = load(r[2] + c), f = load(r[3] + c);
       transpose(a, b, e, f);
-      a = keep(keep_row, a), b = keep(keep_row, b), e = keep(keep_row, e), f = keep(keep_row, f);
-      magnitude = max(max(magnitude, abs(a)), abs(b));
-      magnitude = max(max(magnitude, abs(e)), abs(f));
-      store(panels + 4 * c, a), store(panels + 4 * c + 4, b);
-      store(panels + 4 * c + 8, e), store(panels + 4 * c + 12, f);
+      store(panels, keep(keep_row, a)), store(panels + 4, keep(keep_row, b));
+      store(panels + 8, keep(keep_row, e)), store(panels + 12, keep(keep_row, f));
     }
-    for (; c < columns; ++c) {
-      const F32x4 a = keep(keep_row, make(r[0][c], r[1][c], r[2][c], r[3][c]));
-      magnitude = max(magnitude, abs(a));
-      store(panels + 4 * c, a);
-    }
+    for (; c < columns; ++c, panels += 4) store(panels, keep(keep_row, make(r[0][c], r[1][c], r[2][c], r[3][c])));
   }
-  return largest(magnitude);
 }
 
-float pack_lanes(const float* x, std::size_t row_stride, int rows, std::size_t d, float scale, float* lanes) {
+void pack_lanes(const float* x, std::size_t row_stride, int rows, std::size_t d, float scale, float* lanes) {
   // x (rows, d) -> lanes (d, 8)
-  if (d == 0) return 0;
-  F32x4 magnitude = splat(0.0f);
+  if (d == 0) return;  // apart, as in score_tile
   const F32x4 factor = splat(scale);
   for (int half = 0; half < 2; ++half) {
     const float* r[4];
@@ -50,22 +40,13 @@ float pack_lanes(const float* x, std::size_t row_stride, int rows, std::size_t d
     }
     float* to = lanes + 4 * half;
     std::size_t c = 0;
-    for (; c + 4 <= d; c += 4) {
+    for (; c + 4 <= d; c += 4, to += 32) {
       F32x4 a = load(r[0] + c), b = load(r[1] + c), e = load(r[2] + c), f = load(r[3] + c);
       transpose(a, b, e, f);
-      a = a * factor, b = b * factor, e = e * factor, f = f * factor;
-      magnitude = max(max(magnitude, abs(a)), abs(b));
-      magnitude = max(max(magnitude, abs(e)), abs(f));
-      store(to + 8 * c, a), store(to + 8 * c + 8, b);
-      store(to + 8 * c + 16, e), store(to + 8 * c + 24, f);
+      store(to, a * factor), store(to + 8, b * factor), store(to + 16, e * factor), store(to + 24, f * factor);
     }
-    for (; c < d; ++c) {
-      const F32x4 a = make(r[0][c], r[1][c], r[2][c], r[3][c]) * factor;
-      magnitude = max(magnitude, abs(a));
-      store(to + 8 * c, a);
-    }
+    for (; c < d; ++c, to += 8) store(to, make(r[0][c], r[1][c], r[2][c], r[3][c]) * factor);
   }
-  return largest(magnitude);
 }
 
 void score_tile(const float* keys, const float* queries, std::size_t d, std::size_t panels, float* s, float* most) {

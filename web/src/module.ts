@@ -85,7 +85,8 @@ interface Source {
 
 interface CallLayout {
   readonly index: number;
-  readonly cells: ReadonlyMap<string, number>; // of each field in order
+  readonly fields: readonly string[]; // one cell each
+  readonly cells: ReadonlyMap<string, number>; // of each field
 }
 
 interface CatalogueEntry {
@@ -444,7 +445,7 @@ function start(part: Part, instance: Instance): Running {
   part.calls ??= new Map(
     wordsAt(instance, instance.posenc_layout()).map(([name, ...fields], index) => [
       name!,
-      { index, cells: new Map(fields.map((field, cell) => [field, cell])) },
+      { index, fields, cells: new Map(fields.map((field, cell) => [field, cell])) },
     ]),
   );
   return { part, instance, calls: part.calls, block: 0, arena: 0, capacity: 0 };
@@ -774,18 +775,20 @@ export class Frame {
     return call;
   }
 
-  #pushFields({ cells }: CallLayout, name: string, values: Readonly<Record<string, FieldValue>>): Place {
-    const start = this.#take(cells.size);
-    let missing = cells.size;
+  #pushFields({ fields, cells }: CallLayout, name: string, values: Readonly<Record<string, FieldValue>>): Place {
+    const start = this.#take(fields.length);
+    let missing = fields.length;
+    let next = 0; // most objects follow the block: then no field is looked for
     // Engines find values quickly in the order that the object has them, and slowly in any other.
     for (const field in values) {
-      const cell = cells.get(field);
+      const cell = fields[next] === field ? next : cells.get(field);
       if (cell === undefined) continue;
+      next = cell + 1;
       this.#put(start + cell, values[field]);
       missing--;
     }
     if (missing !== 0) {
-      throw internal(this.#subject, `${name} needs ${String([...cells.keys()].filter((field) => !(field in values)))}`);
+      throw internal(this.#subject, `${name} needs ${String(fields.filter((field) => !(field in values)))}`);
     }
     return { head: true, offset: start * 8 };
   }
@@ -1030,7 +1033,7 @@ function selfTest(): void {
   );
   const out = frame.output(count * 16);
   frame.run("attention", {
-    ...Object.fromEntries([...core.calls!.get("attention")!.cells.keys()].map((field) => [field, 0])),
+    ...Object.fromEntries(core.calls!.get("attention")!.fields.map((field) => [field, 0])),
     q: frame.input(q, "q", count * 4),
     k: frame.input(k, "k", count * 4),
     v: frame.input(v, "v", count * 4),

@@ -19,19 +19,16 @@ TEST_CASE("rows of four: each column of four rows side by side, missing rows zer
       const std::size_t stride = columns + 2, panels = (rows + 3) / 4;
       const std::vector<float> x = Numbers(rows * 100 + columns).floats(rows * stride);
       std::vector<float> packed(panels * 4 * columns + 1, 99.0f);
-      const float magnitude = pack_panels(x.data(), stride, rows, columns, packed.data());
-      float largest = 0;
+      pack_panels(x.data(), stride, rows, columns, packed.data());
       bool same = true;
       for (std::size_t r = 0; r < 4 * panels; ++r) {
         for (std::size_t c = 0; c < columns; ++c) {
           const float expected = r < rows ? x[r * stride + c] : 0;
           same = same && packed[(r / 4 * columns + c) * 4 + r % 4] == expected;
-          largest = std::max(largest, std::abs(expected));
         }
       }
       CAPTURE(rows, columns);
       CHECK(same);
-      CHECK(magnitude == largest);
       CHECK(packed.back() == 99.0f);
     }
   }
@@ -63,15 +60,6 @@ TEST_CASE("rows in lanes: scaled, the last row repeated; and back") {
       CHECK(same);
     }
   }
-}
-
-TEST_CASE("the magnitude of a packing shows Inf and passes over NaN") {
-  std::vector<float> x = {1, -3, std::numeric_limits<float>::quiet_NaN(), 2, 0.5f};
-  std::vector<float> packed(4 * 5), lanes(8 * 5);
-  CHECK(pack_panels(x.data(), 5, 1, 5, packed.data()) == 3);
-  CHECK(pack_lanes(x.data(), 5, 1, 5, 2, lanes.data()) == 6);
-  x[4] = -std::numeric_limits<float>::infinity();
-  CHECK(pack_panels(x.data(), 5, 1, 5, packed.data()) == std::numeric_limits<float>::infinity());
 }
 
 TEST_CASE("score tile: every product summed with the channel rising") {
