@@ -182,14 +182,14 @@ const ownNames = [
 export const attention = defineFigure<Model>({
   name: "attention",
   attributes: {
-    sentence: "The sentence or text; its words and signs are the tokens, at most 2,048.",
+    sentence: "The sentence or text; its words and signs are the tokens, at most 2048.",
     context: "A second sentence: the first one looks at it (cross-attention).",
     scheme: 'The name of any scheme of the catalogue but fourier, or "none" for the words alone.',
     compare: 'A second scheme, drawn beside the first; "nothing" by default.',
     head: "The head shown, from 1.",
     heads:
       "How many heads, 1 to 32; 8 by default. Heads times queries times keys, with padding and for both schemes, at most " +
-      "72,000,000.",
+      "72\u202f000\u202f000.",
     headWidth: "The width of a head, 2 to 128; 16 by default.",
     causal: "Tokens see only themselves and what came before; true by default, and always under CoPE.",
     window: "How many tokens far a token sees; 0, the default, is all.",

@@ -94,7 +94,7 @@ export const decay = defineFigure<Model>({
     alpha: "The exponent of t^alpha, 1e-6 to 1e6; 1.5 by default.",
     dim: "The width d of the encoding, whose d/2 pairs are the terms of the sum; 32 by default.",
     near: "The largest offset of the short range, 16 to 1024; 128 by default.",
-    far: "The largest offset of the long range, 100 to 10000000; 100000 by default.",
+    far: "The largest offset of the long range, 100 to 10\u202f000\u202f000; 100\u202f000 by default.",
     log: "Draws sizes on a log scale in the long range.",
     view: "short or long.",
     offset: "The offset under the cursor.",

@@ -114,7 +114,7 @@ export const questions: readonly Question[] = [
     name: "origin",
     figure: "fig-decay",
     text:
-      "In the short range, with frequencies 10000 to the power −t, raise the number of dimensions until the sum " +
+      "In the short range, with frequencies 10\u202f000 to the power −t, raise the number of dimensions until the sum " +
       "stays within 0.05 of the integral at every distance up to 128.",
     holds: ({ law, dim }, api, write) => {
       if (law !== "10000^-t") return missing("This asks for the first law of the list.");

@@ -160,15 +160,15 @@ const kExamples: Readonly<Record<string, string>> = {
   "step 4 2 1": `${kMinus}0.9093 · 0.8415 ${kMinus} 0.4161 · 0.5403 = ${kMinus}0.9900`,
   // 2 pi 10000^(2i/d).
   "wavelength 512 0": "6.28",
-  "wavelength 512 255": "60,611",
-  "wavelength 16 7": "19,869",
-  "wavelength-timing 512": "62,832",
+  "wavelength 512 255": "60\u202f611",
+  "wavelength 16 7": "19\u202f869",
+  "wavelength-timing 512": "62\u202f832",
   "wavelength 100 0": "6.28",
   "wavelength 100 1": "7.55",
-  "wavelength 100 49": "52,261",
+  "wavelength 100 49": "52\u202f261",
   "slowness 512 255": "9646.6",
   // 710 = 226 pi + 6.0e-5, a near miss with one pair alone; with a second of speed 0.01, |2 sin 3.55| = 0.794.
-  "closest 2 1000": "6.0\u202f\u00b7\u202f10\u207b\u2075",
+  "closest 2 1000": "6.0\u00d710\u207b\u2075",
   "closest-at 2 1000": "0 and 710",
   "between 4 0 710 3": "0.794",
   // Both orders of both sentences, without positions.
@@ -182,8 +182,8 @@ const kExamples: Readonly<Record<string, string>> = {
   // 1 - i/64 for i = 0 ... 63, summed.
   "weighted 128 0": "32.50",
   // 512 rows of 768, 1,024 rows of 768; row 32 of 32 is row 0.
-  "parameters 512 768": "393,216",
-  "parameters 1024 768": "786,432",
+  "parameters 512 768": "393\u202f216",
+  "parameters 1024 768": "786\u202f432",
   "wrapped 32": "0 and 32",
   // cos 1 - 2 sin 1, sin 1 + 2 cos 1; 3 and 4 by the hundredth of it.
   "turned 0": `[${kMinus}1.1426, 1.9221, 2.9599, 4.0298]`,
@@ -205,10 +205,10 @@ const kTables: Readonly<Record<string, readonly string[]>> = {
     `[1.6093, ${kMinus}0.3161, ${kMinus}0.3800, 1.2998]`,
   ],
   "cap-layers": ["2 T d²", "k T d²", "4 T d² + 2 T² d"],
-  "cap-wheels": ["first", "second", "last", "52,261"],
+  "cap-wheels": ["first", "second", "last", "52 261"],
   // The first of eight heads: half a point a step.
   "cap-alibi": [`3 ${kMinus}1.5 ${kMinus}1 ${kMinus}0.5 0`],
-  "cap-bases": ["100 ", "10,000 "],
+  "cap-bases": ["100 ", "10 000 "],
   "cap-compared": ["Sinusoidal", "Learned", "T5", "ALiBi", "RoPE"],
   "cap-changed": ["reading in order", "any length, with a weak memory"],
 };
@@ -273,7 +273,7 @@ describe("what the notes hold", () => {
     // One formula, one number and one row less.
     const less = kPage
       .replace(/<div class="formula display">(?:(?!<\/div>)[\s\S])*σ[\s\S]*?<\/div>/, "")
-      .replace("60,611", "62,393")
+      .replace("60\u202f611", "62\u202f393")
       .replace("[1.6093", "[1.6094");
     expect(missing(less)).toEqual([
       ...kFormulas["recurrence and convolution"]!,
