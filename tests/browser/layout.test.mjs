@@ -63,11 +63,19 @@ describe.each([
     const { context, page } = await visit(width, { colorScheme });
     const session = await context.newCDPSession(page);
     const faults = [];
+    const places = new Map();
     for (let tab = 0; ; tab++) {
       const having = await chooseTabs(page, tab);
       if (having.length === 0) break;
       for (const name of having) {
         const element = page.locator(name);
+        // Where there is room, the tabs stay where they are when one is pressed: titles of all views leave it to them.
+        const place = await element.evaluate((node) => {
+          const tabs = node.shadowRoot.querySelector("[role=tablist]");
+          return tabs && tabs.getBoundingClientRect().top - node.getBoundingClientRect().top;
+        });
+        if (width >= 880 && place !== (places.get(name) ?? place)) faults.push(`${name}: its tabs move with the view`);
+        places.set(name, place);
         const view = await element.evaluate(
           (node) => node.shadowRoot.querySelector("[aria-selected=true]")?.textContent,
         );

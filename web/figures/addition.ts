@@ -132,7 +132,7 @@ export const addition = defineFigure<Model>({
 
   title: ({ values, model }) =>
     `Embeddings plus ${lowered(model.chosen.title)} encoding, ` +
-    `${count(model.words.length, "token")} \u00d7 ${count(model.dim, "dimension")}`,
+    `${count(model.words.length, "token")} \u00d7\u00a0${count(model.dim, "dimension")}`,
 
   caption: ({ values, model }) =>
     `${model.cut}What enters the model is a plain sum. The embedding knows the word and not its place: ` +

@@ -4,7 +4,7 @@ import { readAll } from "../src/error.js";
 import type { Values } from "./figure.js";
 import { tickText } from "./format.js";
 import { labelSize, logTicks, scaleOf, spread, valueTicks, wholeTicks, type Scale } from "./marks.js";
-import type { Box, Ink, Locate, Surface, TextStyle } from "./surface.js";
+import type { Box, Ink, Locate, Surface } from "./surface.js";
 
 export interface ChartAxis {
   min: number;
@@ -103,14 +103,6 @@ export function drawChart(surface: Surface, { x: along, y: up, lines: all, ...re
   if (chart.locate) surface.region(plot, (share) => chart.locate!(x.value(share)));
   drawNames(surface, named, plot, y);
   return { plot, x, y };
-}
-
-/** Words within a plot, on a plate that hides the lines behind them. */
-export function drawPlate(surface: Surface, x: number, y: number, words: string, style: TextStyle): void {
-  const width = surface.textWidth(words, style);
-  const left = style.align === "middle" ? x - width / 2 : style.align === "end" ? x - width : x;
-  surface.rect(left - 2, y - 7, width + 4, 14, { fill: "paper", alpha: 0.85 });
-  surface.text(x, y, words, style);
 }
 
 // Along x it is counted: positions, offsets, pairs.

@@ -16,7 +16,7 @@ import {
 } from "./figure.js";
 import { book, count } from "./format.js";
 import { anySlot, givenScheme, refuseData } from "./given-data.js";
-import { brokenLines, labelSize } from "./marks.js";
+import { brokenLines, drawPlate, labelSize } from "./marks.js";
 import { refuseValue, sentenceOf } from "./refusal.js";
 import { descriptorOf, literal, schemesOf } from "./scheme-fields.js";
 import { estimateWidth, type Surface } from "./surface.js";
@@ -117,16 +117,14 @@ export const compare = defineFigure<Model>({
   draw: drawTable,
 
   title: ({ model, values }) => {
-    const what =
-      values.view === "all" || !model.own
-        ? count(model.rows.length, "scheme")
-        : `The ${String(values.view)} slot, ${count(model.rows.length, "scheme")}`;
-    return `${what} compared: where they act, what they cost, what holds`;
+    const all = values.view === "all" || !model.own;
+    const what = count(model.rows.length, all ? "scheme" : `${String(values.view)} scheme`);
+    return `${what}: ${all ? "where they act, " : ""}what they cost, what holds`;
   },
 
   caption: ({ model }) =>
-    "Every scheme was made and asked. A full dot is a law that holds, a ring one that holds under a condition, which is " +
-    `said below for the cell under the cursor.${model.own ? " Longest is the longest sequence that it takes." : ""}` +
+    "A full dot is a law that holds, a ring one that holds on a condition, said below." +
+    (model.own ? " Longest is the longest sequence that it takes." : "") +
     gapSentence(model),
 
   readout: ({ model, row, column }) => {
@@ -412,28 +410,31 @@ function drawTable(surface: Surface, { model, row, column }: Drawn): void {
   });
 
   for (const { y, words } of layout.groups) {
-    surface.text(0, y, cutWord(surface, words, surface.width, 11, false), { size: 11 });
+    // Where the law's column is narrow and far left, the words go over it.
+    drawPlate(surface, 0, y, cutWord(surface, words, surface.width, 11, false), { size: 11 });
   }
   model.rows.forEach((scheme, r) => {
     const y = rows[r] as number;
     const own = r === row;
     const ink = own ? "accent" : "ink";
+    // Bold letters need room: where there is little, a title must not lose words under the cursor.
+    const bold = own && !narrow;
     // Of a title too long for a narrow column, the first words.
     const titled = (room: number): string => {
       const words = scheme.title.split(" ");
-      const wide = (text: string): boolean => surface.textWidth(text, { size: labelSize, bold: own }) > room;
-      while (words.length > 1 && wide(words.join(" "))) words.pop();
-      return cutWord(surface, words.join(" "), room, labelSize, own);
+      const style = { size: labelSize, bold };
+      while (words.length > 1 && surface.textWidth(words.join(" "), style) > room) words.pop();
+      return cutWord(surface, words.join(" "), room, labelSize, bold);
     };
     if (scheme.refusal !== undefined) {
       const words = titled(laws - layout.name - 8);
-      surface.text(layout.name, y, words, { ink: own ? "accent" : "grey", bold: own, size: labelSize });
+      surface.text(layout.name, y, words, { ink: own ? "accent" : "grey", bold, size: labelSize });
       return;
     }
     const right = { align: "end", size: labelSize, ink: "ink" } as const;
     const parameters = narrow ? shortCount(scheme.parameters) : book(scheme.parameters);
     const room = layout.parameters - surface.textWidth(parameters, { size: labelSize }) - layout.name - 8;
-    surface.text(layout.name, y, titled(room), { ink, bold: own, size: labelSize });
+    surface.text(layout.name, y, titled(room), { ink, bold, size: labelSize });
     surface.text(layout.parameters, y, parameters, { ...right, ...(scheme.parameters === 0 ? { ink: "grey" } : {}) });
     const ends = scheme.maxLength < Infinity;
     surface.text(layout.longest, y, ends ? book(scheme.maxLength) : "\u221e", {

@@ -26,7 +26,7 @@ import {
 import { book, count, powerOfTen, short } from "./format.js";
 import { refuseData } from "./given-data.js";
 import { jsonFault } from "./json-fault.js";
-import { brokenLines, indexTicks, labelSize, scaleOf, spread } from "./marks.js";
+import { brokenLines, drawPlate, indexTicks, labelSize, scaleOf, spread } from "./marks.js";
 import { refuseValue } from "./refusal.js";
 import { estimateWidth, type Ink, type Surface } from "./surface.js";
 import { typeset } from "./typeset.js";
@@ -784,7 +784,7 @@ function drawEnds(
   ];
   if (surface.narrow) {
     for (const { wish, words, ink } of labels.slice(0, lengths.length)) {
-      surface.text(left + 4, wish - 8, words, { ink, size: 11 });
+      drawPlate(surface, left + 4, wish - 8, words, { ink, size: 11 });
     }
     return;
   }
@@ -802,7 +802,7 @@ function drawEnds(
 // ---------------------------------------------------------------- layers
 
 function layerRow(width: number): number {
-  return width < 500 ? 40 : 28;
+  return width < 500 ? 44 : 28;
 }
 
 function drawLayers(surface: Surface, { model, column }: Drawn): void {
@@ -817,7 +817,7 @@ function drawLayers(surface: Surface, { model, column }: Drawn): void {
   const row = layerRow(width);
   kinds.forEach((kind, k) => {
     const own = layerTypes[column] === kind;
-    const y = row * k + (narrow ? 24 : 4);
+    const y = row * k + (narrow ? 20 : 4);
     const style = { ink: own ? "accent" : "ink", bold: own, size: labelSize } as const;
     if (narrow) surface.text(0, row * k + 10, kindWords(kind), style);
     else surface.text(0, y + 9, kindWords(kind), style);

@@ -15,7 +15,7 @@ import { givenScheme } from "./given-data.js";
 import { gridField, gridOf, gridSentence, type Grid } from "./grid-cells.js";
 import { Lens } from "./lens.js";
 import { magnitude } from "./magnitude.js";
-import { hasRoom, wholeTicks } from "./marks.js";
+import { drawPlate, hasRoom, wholeTicks } from "./marks.js";
 import { drawMatrix, matrixHeight } from "./matrix.js";
 import { refuseValue, requireWithin } from "./refusal.js";
 import {
@@ -375,8 +375,8 @@ function drawWaves(surface: Surface, { model, values, row, column }: Drawn): voi
     const wavelength = model.wavelengths[model.roles[c]?.pair ?? -1];
     const turn = wavelength === undefined ? "" : `${book(wavelength, { significant: 4 })} tokens`;
     if (narrow) {
-      surface.text(left, band * k + 9, `dimension ${c}`, { ink: own ? "cool" : "ink", size: 11 });
-      surface.text(left + plot, band * k + 9, turn, { align: "end", size: 11 });
+      drawPlate(surface, left, band * k + 9, `dimension ${c}`, { ink: own ? "cool" : "ink", size: 11 });
+      drawPlate(surface, left + plot, band * k + 9, turn, { align: "end", size: 11 });
     } else {
       surface.text(left + plot + 16, middle - 8, `dimension ${c}`, { ink: own ? "cool" : "ink" });
       surface.text(left + plot + 16, middle + 8, turn);

@@ -3,7 +3,7 @@
 import { bilinear, taylor, type Bilinear, type Taylor } from "../src/analysis/index.js";
 import { arange, randomNormal, tensor, type EmbedScheme, type TensorLike } from "../src/core.js";
 import { inSteps } from "./background.js";
-import { drawChart, drawPlate, type ChartLine } from "./chart.js";
+import { drawChart, type ChartLine } from "./chart.js";
 import type { ColourScale } from "./colour.js";
 import {
   choice,
@@ -19,7 +19,16 @@ import {
 import { book, count, tickText } from "./format.js";
 import { givenNumbers, schemeAmong } from "./given-data.js";
 import { magnitude } from "./magnitude.js";
-import { drawCell, drawDashes, drawDiagonal, indexTicks, labelSize, legend, scaleOf } from "./marks.js";
+import {
+  drawCell,
+  drawDashes,
+  drawDiagonal,
+  drawPlate,
+  indexTicks,
+  labelSize,
+  legend,
+  scaleOf,
+} from "./marks.js";
 import { refuseValue } from "./refusal.js";
 import { chosenScheme, descriptorOf, schemeFields, type ChosenScheme } from "./scheme-fields.js";
 import type { Box, Ink, Surface } from "./surface.js";

@@ -108,7 +108,7 @@ const ruleNames: Readonly<Record<string, string>> = {
 export const extrapolation = defineFigure<Model>({
   name: "extrapolation",
   attributes: {
-    trained: "How many positions were trained, 2 to 131072; 512 by default.",
+    trained: "How many positions were trained, 2 to 131\u202f072; 512 by default.",
     factor: "How many times as many are given now, 1 to 64; 4 by default.",
     dim: "The width of encodings and of RoPE, 2 to 512; 64 by default.",
     base: "The base of the wavelengths.",
@@ -189,8 +189,8 @@ export const extrapolation = defineFigure<Model>({
     }
     return (
       "The first map: how much of its circle each pair meets for the first time; the second: what a rule leaves of " +
-      "its frequency, which is how much nearer neighbours come in phase. Fast pairs have met every phase and need no " +
-      "rule; slow ones do. Below, the score of a query and a key all of whose pairs are (1, 0), by distance."
+      "its frequency. Fast pairs have met every phase and need no rule; slow ones do. Below, the score of a query " +
+      "and a key all of whose pairs are (1, 0), by distance."
     );
   },
 

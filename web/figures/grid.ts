@@ -11,7 +11,6 @@ import {
   type Tensor,
 } from "../src/core.js";
 import { similarity } from "../src/analysis/index.js";
-import { drawPlate } from "./chart.js";
 import type { ColourScale } from "./colour.js";
 import {
   choice,
@@ -26,7 +25,7 @@ import {
 import { book, count } from "./format.js";
 import { givenTable, schemeAmong, type GivenTable } from "./given-data.js";
 import { magnitude } from "./magnitude.js";
-import { brokenLines, indexTicks, labelSize, legend, valueTicks } from "./marks.js";
+import { brokenLines, drawPlate, indexTicks, labelSize, legend, valueTicks } from "./marks.js";
 import { drawBars, drawMatrix } from "./matrix.js";
 import { refuseValue } from "./refusal.js";
 import { chosenScheme, descriptorOf, schemeFields, type ChosenScheme } from "./scheme-fields.js";
@@ -208,7 +207,7 @@ export const grid: Figure = defineFigure<Model>({
   title: (state) => {
     const { model } = state;
     const view = viewOf(state);
-    const where = `${book(model.rows)} \u00d7\u00a0${book(model.columns)} patches`;
+    const where = `${book(model.rows)}\u00a0\u00d7\u00a0${book(model.columns)} patches`;
     if (view === "sequence") return `${model.title}, text and an image of ${where} in one sequence`;
     if (view === "dimensions") return `${model.title}, each dimension over ${where}`;
     return `${model.title}, one of ${where} compared with all`;
@@ -219,8 +218,8 @@ export const grid: Figure = defineFigure<Model>({
     const view = viewOf(state);
     if (view === "dimensions") {
       return (
-        "Each tile is one dimension over the whole image. Stripes across the image follow the row, upright ones the " +
-        "column: its axis is what a dimension knows. The dot is the patch under the cursor."
+        "Each tile is one dimension over the image. Stripes across it follow the row, upright ones the column: its " +
+        "axis is what a dimension knows. The dot is the patch under the cursor."
       );
     }
     if (view === "sequence") {
@@ -231,7 +230,7 @@ export const grid: Figure = defineFigure<Model>({
     }
     const rotated = model.chosen?.scheme.slot === "rotate" ? " Vectors of ones were turned." : "";
     if (model.chosen && placesOf[model.chosen.name] === "line") {
-      return `Patches are counted row by row, so the next row begins where the last one ends: what lies above and below is as far as a whole row.${rotated}`;
+      return `Patches are counted row by row: what lies above and below is as far as a whole row.${rotated}`;
     }
     return (
       "Each cell says how like the patch under the cursor is to the one there; the bars are its row, the curve its " +

@@ -91,8 +91,8 @@ export class Lens {
     offer(this.#closer, this.#level < this.#most);
     for (const one of this.#wider) offer(one, this.#level > 1);
     const [rows, columns] = [this.#bring(this.#rows), this.#bring(this.#columns)];
-    const whole = `${book(count(row))} \u00d7\u00a0${book(count(column))} cells`;
-    const seen = `${book(rows)} \u00d7\u00a0${book(columns)} of`;
+    const whole = `${book(count(row))}\u00a0\u00d7\u00a0${book(count(column))} cells`;
+    const seen = `${book(rows)}\u00a0\u00d7\u00a0${book(columns)} of`;
     this.#told.textContent = `${this.#level === 1 ? "all" : seen} ${whole}`;
     if (this.#level === 1) return undefined;
     return { row: this.#rows.first, rows, column: this.#columns.first, columns };

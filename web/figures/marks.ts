@@ -1,7 +1,7 @@
 // What drawings are made of: ticks, axes, legends, curves.
 import { colourOf, luminance, toHex, type ColourScale } from "./colour.js";
 import { book } from "./format.js";
-import { defaultSize, type Box, type Ink, type Paint, type Surface } from "./surface.js";
+import { defaultSize, type Box, type Ink, type Paint, type Surface, type TextStyle } from "./surface.js";
 import type { Theme } from "./theme.js";
 
 export const labelSize = defaultSize;
@@ -180,6 +180,14 @@ export function inkOn(theme: Theme, scale: ColourScale, value: number): Ink {
 /** The colour of a value, as an ink. */
 export function inkOf(theme: Theme, scale: ColourScale, value: number): Ink {
   return toHex(colourOf(scale.kind === "signed" ? theme.signed : theme.amount, scale, value)) as Ink;
+}
+
+/** Words on a plate of paper, which hides the lines behind them. */
+export function drawPlate(surface: Surface, x: number, y: number, words: string, style: TextStyle): void {
+  const width = surface.textWidth(words, style);
+  const left = style.align === "middle" ? x - width / 2 : style.align === "end" ? x - width : x;
+  surface.rect(left - 2, y - 7, width + 4, 14, { fill: "paper", alpha: 0.85 });
+  surface.text(x, y, words, style);
 }
 
 /** Text that is broken at spaces into lines of at most `width` pixels. */

@@ -3,7 +3,7 @@
 import { arange, frequencies, outlines, type EmbedScheme, type RotateScheme } from "../src/core.js";
 import { precision as precisionOf, type Arithmetic, type PrecisionRecipe } from "../src/analysis/index.js";
 import { inSteps, type Step } from "./background.js";
-import { drawChart, drawPlate } from "./chart.js";
+import { drawChart } from "./chart.js";
 import {
   choice,
   cursorField,
@@ -15,7 +15,7 @@ import {
 } from "./figure.js";
 import { book, count, powerOfTen, short, tickText } from "./format.js";
 import { givenScheme } from "./given-data.js";
-import { indexTicks } from "./marks.js";
+import { drawPlate, indexTicks } from "./marks.js";
 import {
   chosenScheme,
   descriptorOf,
@@ -91,7 +91,7 @@ export const precision = defineFigure<Model>({
     decades: "The axis ends at 10 to this power, 2 to 15; 9 by default.",
     tolerance: "The error that the first position beyond it is looked for; 0.001 by default.",
     view: "errors or waves.",
-    start: "The first position of the waves; 1 000 000 by default.",
+    start: "The first position of the waves; 1\u202f000\u202f000 by default.",
     pair: "The pair of the waves, from 0; 1 by default.",
     format: "The line of the cursor: 1 is float64, 2 float32, 3 bfloat16, 4 float16.",
     place: "The cursor among the errors: places 0 to 9 are positions 1 to 10, then there are 24 a decade.",
@@ -449,7 +449,14 @@ function drawErrors(surface: Surface, { model, row, column }: Drawn): void {
       tick: (v) => powerOfTen(Math.round(exponentOf(v))),
     },
     lines: [
-      { x: [1, end], y: [tolerance, tolerance], ink: "ink", dash: [4, 3], alpha: 0.7 },
+      {
+        x: [1, end],
+        y: [tolerance, tolerance],
+        ink: "ink",
+        dash: [4, 3],
+        alpha: 0.7,
+        name: narrow ? "tolerance" : `tolerance ${toleranceText(tolerance)}`,
+      },
       ...order.map((k) => ({
         x: positions,
         y: errors(lines[k] as Line),
@@ -466,11 +473,6 @@ function drawErrors(surface: Surface, { model, row, column }: Drawn): void {
       ink: "ink",
       dots: [{ y: here, ink: inks[row] as Ink }],
     },
-  });
-  drawPlate(surface, x.place(end) - 4, y.place(tolerance) - 10, `tolerance ${toleranceText(tolerance)}`, {
-    size: 11,
-    ink: "ink",
-    align: "end",
   });
   for (const k of order) {
     const { worst, first } = lines[k] as Line;
@@ -552,8 +554,8 @@ function drawWaves(surface: Surface, { model, row, column }: Drawn): void {
     const worst = pairWorst(model, line);
     const words = worst === Infinity ? "overflows" : `off by ${errorText(worst)}`;
     if (narrow) {
-      surface.text(left, band * k + 8, line.arithmetic, { ink, bold: own, size: 11 });
-      surface.text(left + plot, band * k + 8, words, { align: "end", size: 11 });
+      drawPlate(surface, left, band * k + 8, line.arithmetic, { ink, bold: own, size: 11 });
+      drawPlate(surface, left + plot, band * k + 8, words, { align: "end", size: 11 });
     } else {
       surface.text(left + plot + 16, middle - 8, line.arithmetic, { ink, bold: own });
       surface.text(left + plot + 16, middle + 8, words);

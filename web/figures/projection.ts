@@ -157,7 +157,7 @@ export const projection: Figure = defineFigure<Model>({
     const untrained = model.sides.some((side) => side.untrained);
     const how =
       view === "tsne"
-        ? "Near points are positions with like vectors; how far apart groups lie, and how wide they are, means little."
+        ? "Near points are positions with like vectors; how far apart groups lie, and how wide they are, mean little."
         : "Each table is seen along the directions in which its rows differ most; bars are the share of the variance " +
           "along each.";
     return (

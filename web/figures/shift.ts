@@ -188,7 +188,7 @@ export const shift = defineFigure<Model>({
 
   title: ({ model, view }) => {
     const by = `${model.title}, every position moved by ${book(model.k, { signed: true })}`;
-    const size = `${model.dim}\u2009\u00d7\u2009${model.dim}`;
+    const size = `${model.dim}\u00a0\u00d7\u00a0${model.dim}`;
     return view === "matrix" ? `${by}: the matrix M(k), ${size}` : `${by}: p(t\u2009+\u2009k) = M(k)\u2009p(t)`;
   },
 

@@ -2,7 +2,7 @@
 // as a number in their places.
 import { radix, spectrum as spectrumOf, type Radix, type Spectrum } from "../src/analysis/index.js";
 import { encode, frequencies, sinusoidal, type Frequencies } from "../src/core.js";
-import { drawChart, drawPlate, type ChartLine } from "./chart.js";
+import { drawChart, type ChartLine } from "./chart.js";
 import {
   choice,
   cursorField,
@@ -14,7 +14,7 @@ import {
   type State,
 } from "./figure.js";
 import { book, count, short } from "./format.js";
-import { labelSize } from "./marks.js";
+import { drawPlate, labelSize } from "./marks.js";
 import { schemeCode, schemeFields, schemeText, type ChosenScheme } from "./scheme-fields.js";
 import type { Surface } from "./surface.js";
 import { beforeScaling, chosenTurning, turningChooser, turningDescriptor, type Turning } from "./turning.js";

@@ -134,6 +134,16 @@ describe("drawing", () => {
     },
   );
 
+  it.each([764, 300])("leaves every title its words under the cursor, %d pixels wide", (width) => {
+    const titlesAt = (row: number): string[] =>
+      textsOf(record(compare, figureState("compare", { row }), width))
+        .filter(({ x, how }) => x === (width < 500 ? 2 : 10) && !how.includes("turn"))
+        .map(({ words }) => words);
+    const rows = Array.from(titlesAt(0), (_, row) => titlesAt(row).join());
+    expect(rows.length).toBeGreaterThan(20);
+    expect(new Set(rows).size).toBe(1);
+  });
+
   it.each([764, 640, 300, 240])("lays no words on others, and cuts none off, %d pixels wide", (width) => {
     for (const attributes of [{}, { row: 16, law: 3 }, { view: "relate" }, { schemes: "rope" }]) {
       const back = record(compare, figureState("compare", attributes), width);

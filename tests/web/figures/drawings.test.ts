@@ -27,6 +27,16 @@ describe("drawings", () => {
     expect(text).toBe(readFileSync(file, "utf8"));
   });
 
+  it.each(figures)("of posenc-$name have no number in a line and what it is multiplied by in the next", (figure) => {
+    const { values, model } = figureState(figure.name);
+    const tabs = figure.tabs?.(values, model);
+    for (const { value } of tabs?.choices ?? [{ value: "" }]) {
+      const state = figureState(figure.name, tabs ? { [tabs.name]: value } : {});
+      // Neither is a space to break at, but for one between words: 96 positions \u00d7 64 dimensions.
+      expect(figure.title(state)).not.toMatch(/\d[ \u2009]\u00d7|\u00d7[ \u2009]/);
+    }
+  });
+
   it("are of figures that there are", () => {
     const files = readdirSync(folder).map((file) => file.replace(/\.txt$/, ""));
     expect(files.sort()).toEqual(figures.map(({ name }) => name).sort());
