@@ -18,6 +18,7 @@ const kPackages = [
   ["libeigen3-dev", () => existsSync("/usr/include/eigen3/Eigen/Core")],
   ["catch2", () => existsSync("/usr/include/catch2/catch.hpp")],
   ["libmpfr-dev", () => existsSync("/usr/include/mpfr.h")],
+  ["liblzma-dev", () => existsSync("/usr/include/lzma.h")],
   ["xz-utils", () => found("xz")],
   ["python3-numpy", () => pythonWithNumpy() !== undefined],
   ["chromium", () => existsSync("/usr/bin/chromium")],

@@ -1,31 +1,43 @@
-// Packs the module as web/src unpacks it: its code told apart (wasm-streams.ts), then four bytes of size and xz's raw
+// Packs the modules as web/src unpacks them: their code told apart (wasm-streams.ts), then four bytes of size and a raw
 // LZMA stream (lzma.ts).
 import { execFileSync } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, renameSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { transform } from "esbuild";
 
-// Lengths of a match from which on xz looks for no better way: the longest is not always the best.
+const kRoot = join(import.meta.dirname, "..");
 const kNice = [64, 96, 128, 192, 273];
 
-export function packLzma(bytes, nice = [273]) {
-  const streams = nice.map((length) => {
-    const options = ["--format=raw", `--lzma1=preset=9e,lc=1,lp=0,pb=0,nice=${length},depth=2000`, "-c"];
-    return execFileSync("xz", options, { input: bytes, maxBuffer: 1 << 28 });
-  });
-  const stream = streams.reduce((best, one) => (one.length < best.length ? one : best));
+function packer() {
+  const source = join(kRoot, "web/pack.cpp");
+  const program = join(kRoot, "build/pack/pack");
+  if (!existsSync(program) || statSync(program).mtimeMs < statSync(source).mtimeMs) {
+    mkdirSync(join(program, ".."), { recursive: true });
+    // Under a name of its own until it is whole: tests run beside each other.
+    const made = `${program}.${process.pid}`;
+    execFileSync("g++", ["-std=c++20", "-O2", source, "-llzma", "-o", made], { stdio: "inherit" });
+    renameSync(made, program);
+  }
+  return program;
+}
+
+/** `before`: what lies before the output when it is unpacked, and may be referred to. */
+export function packLzma(bytes, { before = new Uint8Array(0), nice = [273] } = {}) {
+  const input = Buffer.concat([before, bytes]);
+  const stream = execFileSync(packer(), [before.length, ...nice].map(String), { input, maxBuffer: 1 << 28 });
   const size = Buffer.alloc(4);
   size.writeUInt32LE(bytes.length);
   return Buffer.concat([size, stream]);
 }
 
-export async function packModule(bytes) {
-  const source = readFileSync(join(import.meta.dirname, "src/wasm-streams.ts"), "utf8");
+/** `before`: another module, whose code has much in common with this one's. */
+export async function packModule(bytes, before) {
+  const source = readFileSync(join(kRoot, "web/src/wasm-streams.ts"), "utf8");
   const { code } = await transform(source, { loader: "ts", format: "esm" });
   const { joinModule, splitModule } = await import(`data:text/javascript,${encodeURIComponent(code)}`);
   const split = splitModule(bytes);
   if (Buffer.compare(joinModule(split), bytes) !== 0) {
     throw new Error("the module has instructions that web/src/wasm-streams.ts does not know");
   }
-  return packLzma(split, kNice);
+  return packLzma(split, { before: before && splitModule(before), nice: kNice });
 }

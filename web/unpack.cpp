@@ -112,8 +112,10 @@ INLINE Word distance(Coder& c, Word matched) {
 
 }  // namespace
 
-// stream (bytes) -> out (size): 1, or 0 where the stream is cut short or foreign.
-extern "C" __attribute__((export_name("unpack"))) int unpack(const Byte* stream, Word bytes, Byte* out, Word size) {
+// stream (bytes) -> out (size): 1, or 0 where the stream is cut short or foreign. It may refer to the bytes from
+// `first` on, which lie before the output.
+extern "C" __attribute__((export_name("unpack"))) int unpack(const Byte* stream, Word bytes, Byte* out, Word size,
+                                                             const Byte* first) {
   if (bytes < 5) return 0;
   Odds* const all = reinterpret_cast<Odds*>(&model);
   for (Word n = 0; n < sizeof model / sizeof *all; ++n) all[n] = 1024;
@@ -127,7 +129,7 @@ extern "C" __attribute__((export_name("unpack"))) int unpack(const Byte* stream,
   Byte* const end = out + size;
   while (at != end && c.in <= stop) {
     if (!bit(c, model.is_match + state)) {
-      Odds* odds = model.literals + 0x300 * ((at != out ? at[-1] : 0) >> 7);
+      Odds* odds = model.literals + 0x300 * ((at != first ? at[-1] : 0) >> 7);
       // After a match: as long as the bits agree, the byte the match would have gone on with says which odds to use.
       Word node = 1, guess = state >= 7 ? at[-static_cast<int>(last0) - 1] : 0, agree = state >= 7 ? 0x100 : 0;
       while (node < 0x100) {
@@ -153,7 +155,7 @@ extern "C" __attribute__((export_name("unpack"))) int unpack(const Byte* stream,
         }
         last1 = last0, last0 = again;
       } else if (!bit(c, model.is_long + state)) {
-        if (last0 >= static_cast<Word>(at - out)) return 0;
+        if (last0 >= static_cast<Word>(at - first)) return 0;
         *at = at[-static_cast<int>(last0) - 1];
         ++at;
         state = state < 7 ? 9 : 11;
@@ -169,7 +171,7 @@ extern "C" __attribute__((export_name("unpack"))) int unpack(const Byte* stream,
       last0 = distance(c, count);
       state = state < 7 ? 7 : 10;
     }
-    if (last0 >= static_cast<Word>(at - out) || count > static_cast<Word>(end - at)) return 0;
+    if (last0 >= static_cast<Word>(at - first) || count > static_cast<Word>(end - at)) return 0;
     for (const Byte* from = at - last0 - 1; count != 0; --count) *at++ = *from++;
   }
   return c.in <= stop ? 1 : 0;

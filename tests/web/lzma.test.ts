@@ -1,5 +1,5 @@
-// The unpacker against xz and against the joining that the build checks by, on data of every kind, and on data that is
-// none.
+// The unpacker against liblzma and against the joining that the build checks by, on data of every kind, and on data
+// that is none.
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -8,20 +8,32 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { packLzma } from "../../web/lzma.mjs";
 import { bytes as unpackerBytes } from "../../build/wasm/unpack_bytes.mjs";
-import { type Unpacker, unpackLzma as unpackLzmaWith, unpackModule as unpackModuleWith } from "../../web/src/lzma.js";
+import {
+  type Unpacker,
+  unpackInto,
+  unpackLzma as unpackLzmaWith,
+  unpackModule as unpackModuleWith,
+} from "../../web/src/lzma.js";
 import { joinModule, splitModule } from "../../web/src/wasm-streams.js";
 
 const compiled = new WebAssembly.Module(Buffer.from(unpackerBytes!, "base64"));
 const unpacker = (): Unpacker => new WebAssembly.Instance(compiled).exports as unknown as Unpacker;
 const unpackLzma = (packed: Uint8Array): Uint8Array => unpackLzmaWith(unpacker(), packed);
-const unpackModule = (packed: Uint8Array): Uint8Array => unpackModuleWith(unpacker(), packed);
+const unpackModule = (packed: Uint8Array, beside?: Uint8Array): Uint8Array =>
+  unpackModuleWith(unpacker(), packed, beside);
+
+// What stands beside `before` comes back where that lies in the memory, wherever it does.
+const unpackBeside = (before: Uint8Array, packed: Uint8Array): Uint8Array => {
+  const one = unpacker();
+  return unpackLzmaWith(one, packed, unpackInto(one, packLzma(before)));
+};
 
 function same(data: Uint8Array): void {
   expect(Buffer.compare(unpackLzma(packLzma(data)), data)).toBe(0);
 }
 
 describe("unpackLzma", () => {
-  it("undoes xz on short and repetitive data", () => {
+  it("undoes liblzma on short and repetitive data", () => {
     const words = fc
       .array(fc.constantFrom("the cat ", "sat on ", "\0\0\0\0\0\0\0\0\0\0", "mat", "\u00ff"), { maxLength: 400 })
       .map((parts) => new Uint8Array(Buffer.from(parts.join(""))));
@@ -38,11 +50,34 @@ describe("unpackLzma", () => {
     same(far);
   });
 
+  it("undoes what was packed beside other data, and may repeat it", () => {
+    const text = fc.uint8Array({ maxLength: 600 });
+    fc.assert(
+      fc.property(text, text, fc.nat({ max: 600 }), (before, data, cut) => {
+        const mixed = Buffer.concat([before.subarray(cut), data, before, data.subarray(0, cut)]);
+        expect(Buffer.compare(unpackBeside(before, packLzma(mixed, { before })), mixed)).toBe(0);
+      }),
+      { numRuns: 60 },
+    );
+    const noise = Uint8Array.from({ length: 50_000 }, (_, i) => (Math.imul(i + 1, 2654435761) >>> 13) & 0xff);
+    const packed = packLzma(noise, { before: noise });
+    expect(packed.length).toBeLessThan(200);
+    expect(Buffer.compare(unpackBeside(noise, packed), noise)).toBe(0);
+    // Without it the same stream refers to what is not there.
+    expect(() => unpackLzma(packed)).toThrow(/lzma/);
+  });
+
   it.each(["posenc", "posenc-exact", "posenc-analysis"])("undoes %s.wasm, as it ships", async (name) => {
-    const { bytes } = (await import(`../../build/wasm/${name}_bytes.mjs`)) as { bytes: string };
+    const packed = async (part: string): Promise<Buffer> => {
+      const { bytes } = (await import(`../../build/wasm/${part}_bytes.mjs`)) as { bytes: string };
+      return Buffer.from(bytes, "base64");
+    };
+    const core = name === "posenc" ? undefined : await packed("posenc");
+    const one = unpacker();
+    const split = unpackLzmaWith(one, await packed(name), core && unpackInto(one, core));
     const module = readFileSync(join(import.meta.dirname, `../../build/wasm/${name}.wasm`));
-    expect(Buffer.compare(joinModule(unpackLzma(Buffer.from(bytes, "base64"))), module)).toBe(0);
-    expect(Buffer.compare(unpackModule(Buffer.from(bytes, "base64")), module)).toBe(0);
+    expect(Buffer.compare(joinModule(split), module)).toBe(0);
+    expect(Buffer.compare(unpackModule(await packed(name), core), module)).toBe(0);
   });
 
   it("is a stream that xz itself undoes", () => {

@@ -2,7 +2,7 @@
 // self-test, and frames that carry arguments in and results out in whole blocks. No view of a heap ever leaves this
 // file, for one taken before the memory grows silently has length 0.
 import { bytes as wasmBase64 } from "../../build/wasm/posenc_bytes.mjs";
-import { mark } from "../../build/wasm/posenc_mark.mjs";
+import { marks } from "../../build/wasm/posenc_mark.mjs";
 import { bytes as unpackerBase64 } from "../../build/wasm/unpack_bytes.mjs";
 import type { PosencModule } from "../../build/wasm/posenc_fallback.mjs";
 import { fromBase64 } from "./base64.js";
@@ -321,6 +321,11 @@ function instanceOf(unpacker: WebAssembly.Module): Unpacker {
   return new WebAssembly.Instance(unpacker).exports as unknown as Unpacker;
 }
 
+// Other parts are packed beside the core: they have schemes, kernels and the C library in common with it.
+function unpacked(part: Part, packed: Uint8Array, unpacker: WebAssembly.Module): Uint8Array<ArrayBuffer> {
+  return unpackModule(instanceOf(unpacker), packed, part === core ? undefined : inlined(core));
+}
+
 // Chromium before 114 refuses modules of more than 4 KB on a page's own thread: one with nothing in it tells.
 function compilesAtOnce(): boolean {
   const empty = new Uint8Array(4200);
@@ -337,18 +342,18 @@ interface Host {
   readonly process: { getBuiltinModule(name: "node:fs"): { readFileSync(file: URL): Uint8Array<ArrayBuffer> } };
 }
 
-// The core's file of the package that this file is of, where Node can read it: unpacking takes as long as all the rest
-// of a first call. Nothing where there is none (browsers, bundles) or one of another build (web/build.mjs computes the
+// A part's file of the package that this file is of, where Node can read it: unpacking takes as long as all the rest of
+// a first call. Nothing where there is none (browsers, bundles) or one of another build (web/build.mjs computes the
 // same sum). Deno would ask its user for leave. One argument for URL: bundlers would take two for an asset.
-function besideThis(): Uint8Array<ArrayBuffer> | undefined {
+function besideThis(part: Part): Uint8Array<ArrayBuffer> | undefined {
   const { Deno, process } = globalThis as unknown as Host;
   if (Deno !== undefined) return undefined;
   try {
-    const file = new URL(`${import.meta.url}/../../${core.file}`);
+    const file = new URL(`${import.meta.url}/../../${part.file}`);
     const bytes = process.getBuiltinModule("node:fs").readFileSync(file);
     let sum = bytes.length;
     for (let i = 0; i < bytes.length; i += 61) sum = (sum * 31 + bytes[i]!) | 0;
-    if (sum === mark) return bytes;
+    if (sum === marks[part.file]) return bytes;
   } catch {}
   return undefined;
 }
@@ -358,8 +363,8 @@ function compiled(part: Part): WebAssembly.Module {
   if (isModule(wasm)) return wasm;
   if (wasm !== undefined) return new WebAssembly.Module(wasm);
   const packed = inlined(part);
-  const bare = part === core && besideThis();
-  return new WebAssembly.Module(bare || unpackModule(instanceOf(new WebAssembly.Module(unpackerBytes())), packed));
+  const bare = besideThis(part);
+  return new WebAssembly.Module(bare ?? unpacked(part, packed, new WebAssembly.Module(unpackerBytes())));
 }
 
 // The same, compiled off the page's thread.
@@ -371,8 +376,8 @@ async function compiledLater(part: Part): Promise<WebAssembly.Module> {
   const bytes = unpackerBytes();
   // A rehearsal, as long as an engine needs to see before it optimises what unpacks; it keeps what it has compiled of
   // the same bytes. A page's other scripts and its layout, which the first figure waits for too, come before that.
-  if (compilesAtOnce()) unpackInto(instanceOf(new WebAssembly.Module(bytes)), packed, 2 ** 14);
-  return WebAssembly.compile(unpackModule(instanceOf(await WebAssembly.compile(bytes)), packed));
+  if (compilesAtOnce()) unpackInto(instanceOf(new WebAssembly.Module(bytes)), inlined(core), undefined, 2 ** 14);
+  return WebAssembly.compile(unpacked(part, packed, await WebAssembly.compile(bytes)));
 }
 
 function simdSource(module: WebAssembly.Module): Source {
