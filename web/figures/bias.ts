@@ -262,8 +262,8 @@ export const bias = defineFigure<Model>({
   code: (state) => codeOf(state.model, showsProfiles(state)),
 });
 
-function showsProfiles({ model, view }: Pick<Drawn, "model" | "view">): boolean {
-  return view === "profiles" && !model.grid;
+function showsProfiles({ view }: Pick<Drawn, "view">): boolean {
+  return view === "profiles";
 }
 
 // Of a scheme of image patches the cells of its window, as many rows and columns as can be drawn.

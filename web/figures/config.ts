@@ -163,7 +163,7 @@ export const config = defineFigure<Model>({
 
   cells: (state) => {
     const { model } = state;
-    switch (viewOf(state)) {
+    switch (state.view) {
       case "pairs": {
         const { band } = (model.turnings.find(({ scaled }) => scaled) ?? model.turnings[0]) as Turning;
         return {
@@ -196,9 +196,9 @@ export const config = defineFigure<Model>({
     const layout = layoutOf(state, surface.width);
     drawLines(surface, layout.facts, 4);
     const chart = surface.inset(0, layout.chartTop, surface.width, layout.chart);
-    if (viewOf(state) === "pairs") drawPairs(chart, state);
-    else if (viewOf(state) === "layers") drawLayers(chart, state);
-    else if (viewOf(state) === "distances") drawProfile(chart, state);
+    if (state.view === "pairs") drawPairs(chart, state);
+    else if (state.view === "layers") drawLayers(chart, state);
+    else if (state.view === "distances") drawProfile(chart, state);
     drawLines(surface, layout.notes, layout.notesTop);
   },
 
@@ -206,7 +206,7 @@ export const config = defineFigure<Model>({
 
   caption: (state) => {
     const { model } = state;
-    switch (viewOf(state)) {
+    switch (state.view) {
       case "pairs":
         return model.turnings.some(({ scaled }) => scaled)
           ? "How many tokens each pair of columns takes for one turn, as trained (thin) and as the scaling rule leaves it. " +
@@ -223,7 +223,7 @@ export const config = defineFigure<Model>({
 
   readout: (state) => {
     const { model, row, column } = state;
-    switch (viewOf(state)) {
+    switch (state.view) {
       case "pairs": {
         const turning = model.turnings[row] as Turning;
         const tokens = (values: Float64Array): string => book(values[column] as number);
@@ -290,7 +290,7 @@ export const config = defineFigure<Model>({
 
   table: (state) => {
     const { model, row } = state;
-    switch (viewOf(state)) {
+    switch (state.view) {
       case "pairs": {
         const { wavelengths, plain, ratio, band } = model.turnings[row] as Turning;
         return {
@@ -332,9 +332,9 @@ export const config = defineFigure<Model>({
   // What only adds a learned table has no numbers here.
   hasArray: ({ model }) => model.turnings.length > 0 || model.profile !== undefined,
 
-  array: ({ model, row, values }) => {
+  array: ({ model, row, view }) => {
     const { turnings, profile } = model;
-    const distances = viewOf({ model, values }) === "distances";
+    const distances = view === "distances";
     const chosen = distances ? undefined : (turnings[row] ?? turnings[0]);
     if (chosen) return { data: chosen.wavelengths, shape: [chosen.wavelengths.length] };
     const lines = profile?.lines ?? [];
@@ -461,12 +461,6 @@ function viewsOf(model: Model): string[] {
   };
   const found = views.filter((view) => has[view as keyof typeof has]);
   return found.length > 0 ? found : ["facts"];
-}
-
-// The view asked for, where this config has it.
-function viewOf({ model, values }: Pick<Drawn, "model" | "values">): string {
-  const known = viewsOf(model);
-  return known.includes(String(values.view)) ? String(values.view) : (known[0] as string);
 }
 
 // ---------------------------------------------------------------- words
@@ -612,7 +606,7 @@ function layoutOf(state: Drawn, width: number): Layout {
     indent,
     4,
   );
-  const view = viewOf(state);
+  const { view } = state;
   const kinds = Object.keys(model.read.byLayerType ?? {}).length;
   const chart =
     view === "facts" ? 0 : view === "layers" ? layerRow(width) * Math.max(1, kinds) + 22 : narrow ? 250 : 270;
@@ -882,9 +876,9 @@ function drawProfile(surface: Surface, { model, column }: Drawn): void {
 
 const longestListed = 4000;
 
-function codeOf({ model, row, values }: Drawn): Code {
+function codeOf({ model, row, view }: Drawn): Code {
   const { text: words, turnings, length, profile } = model;
-  const drawn = viewOf({ model, values }) === "distances" ? profile : undefined;
+  const drawn = view === "distances" ? profile : undefined;
   const slot = model.read.bias === undefined ? "relate" : "bias";
   const turning = turnings[row] ?? turnings[0];
   const inline = words.length <= longestListed;

@@ -151,12 +151,12 @@ export const embed = defineFigure<Model>({
 
   lens: Lens,
 
-  cells: ({ values, model }) => ({
+  cells: ({ view, model }) => ({
     row: { name: "position", count: model.rows, start: Math.floor(0.39 * model.rows), from: model.start },
     column: { name: "dimension", count: model.columns, start: Math.floor(0.35 * model.columns) },
-    transposed: values.view === "waves",
-    zoom: (values.view ?? "heatmap") === "heatmap",
-    below: values.view === "circle" ? (column, by, width) => dialBelow(model, column, by, width) : undefined,
+    transposed: view === "waves",
+    zoom: view === "heatmap",
+    below: view === "circle" ? (column, by, width) => dialBelow(model, column, by, width) : undefined,
   }),
 
   height: ({ view, values, model, column }, width) => {

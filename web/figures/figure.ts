@@ -94,7 +94,7 @@ export interface State<Model> {
   /** The cursor. */
   row: number;
   column: number;
-  /** The chosen tab (the value of the figure's `tabs` field), or "". */
+  /** The chosen tab (the value of the figure's `tabs` field, where there is one of it), or "". */
   view: string;
   /** The cells that the reader sees, where a figure's cells can be zoomed; undefined for all of them. */
   part?: import("./surface.js").Part | undefined;
@@ -360,7 +360,8 @@ export function stateOf(
 ): State<unknown> {
   const at = readAll(cursor);
   const tabs = figure.tabs?.(values, model);
-  const view = String((tabs && values[tabs.name]) ?? "");
+  // What is asked for may not be there (a view of another model): then the first is shown.
+  const { value: view = "" } = tabs?.choices.find(({ value }) => value === values[tabs.name]) ?? tabs?.choices[0] ?? {};
   const open: State<unknown> = { values, model, row: 0, column: 0, view };
   const cells = readAll(figure.cells?.(open) ?? {});
   const placed = Object.assign(Object.create(null), values) as Record<string, Value | undefined>;

@@ -176,8 +176,8 @@ export const grid: Figure = defineFigure<Model>({
     };
   },
 
-  cells: ({ model, values }) =>
-    viewOf({ model, values }) === "sequence"
+  cells: ({ model, view }) =>
+    view === "sequence"
       ? {
           column: {
             name: "token",
@@ -191,22 +191,20 @@ export const grid: Figure = defineFigure<Model>({
         },
 
   height: (state, width) => {
-    const { model } = state;
-    const view = viewOf(state);
+    const { model, view } = state;
     if (view === "dimensions") return tilesOf(model, width).height;
     if (view === "sequence") return width < 500 ? 320 : 350;
     return mapOf(model, width).total;
   },
 
   draw: (surface, state) => {
-    if (viewOf(state) === "dimensions") drawTiles(surface, state);
-    else if (viewOf(state) === "sequence") drawSequence(surface, state);
+    if (state.view === "dimensions") drawTiles(surface, state);
+    else if (state.view === "sequence") drawSequence(surface, state);
     else drawAlike(surface, state);
   },
 
   title: (state) => {
-    const { model } = state;
-    const view = viewOf(state);
+    const { model, view } = state;
     const where = `${book(model.rows)}\u00a0\u00d7\u00a0${book(model.columns)} patches`;
     if (view === "sequence") return `${model.title}, text and an image of ${where} in one sequence`;
     if (view === "dimensions") return `${model.title}, each dimension over ${where}`;
@@ -214,8 +212,7 @@ export const grid: Figure = defineFigure<Model>({
   },
 
   caption: (state) => {
-    const { model } = state;
-    const view = viewOf(state);
+    const { model, view } = state;
     if (view === "dimensions") {
       return (
         "Each tile is one dimension over the image. Stripes across it follow the row, upright ones the column: its " +
@@ -239,8 +236,7 @@ export const grid: Figure = defineFigure<Model>({
   },
 
   readout: (state) => {
-    const { model, row, column } = state;
-    const view = viewOf(state);
+    const { model, row, column, view } = state;
     const write = (a: number, b: number): string => book(model.alike[a * model.tokens + b] as number, { decimals: 4 });
     if (view === "sequence") {
       const place = Array.from({ length: model.positions?.shape[0] ?? 0 }, (_, axis) => placeAt(model, axis, column));
@@ -283,8 +279,7 @@ export const grid: Figure = defineFigure<Model>({
   },
 
   summary: (state) => {
-    const { model, row, column } = state;
-    const view = viewOf(state);
+    const { model, row, column, view } = state;
     const where = `an image of ${book(model.rows)} by ${count(model.columns, "patch", "patches")}`;
     if (view === "sequence") {
       return (
@@ -314,8 +309,7 @@ export const grid: Figure = defineFigure<Model>({
   },
 
   table: (state) => {
-    const { model, row, column } = state;
-    const view = viewOf(state);
+    const { model, row, column, view } = state;
     if (view === "sequence") {
       return {
         header: ["token", "kind", ...axisNames, metricWords[model.metric] as string],
@@ -335,8 +329,8 @@ export const grid: Figure = defineFigure<Model>({
     };
   },
 
-  array: ({ model, values, row, column }) =>
-    viewOf({ model, values }) === "similarity"
+  array: ({ model, view, row, column }) =>
+    view === "similarity"
       ? { data: alikeTo(model, row, column), shape: [model.rows, model.columns] }
       : { data: model.table.data as Float32Array, shape: model.table.shape },
 
@@ -381,12 +375,6 @@ function ofScheme(values: Values, given: EmbedScheme | RotateScheme | undefined)
           positions ? { positions } : {},
         );
   return { chosen, title, rows, columns, table, first: places === "sequence" ? text : 0, positions };
-}
-
-// The view asked for, where there is one of it: a sequence has text beside the image.
-function viewOf({ model, values }: Pick<Drawn, "model" | "values">): string {
-  const view = String(values.view);
-  return view === "sequence" && model.positions?.shape[0] !== 3 ? "similarity" : view;
 }
 
 // The schemes of several axes are made for two here.
@@ -725,8 +713,7 @@ function drawSequence(surface: Surface, { model, column }: Drawn): void {
 
 // ---------------------------------------------------------------- code
 
-function codeOf({ model, row, column, values }: Drawn): Code {
-  const view = viewOf({ model, values });
+function codeOf({ model, row, column, values, view }: Drawn): Code {
   const { rows, columns, chosen, metric } = model;
   const own = view === "sequence" ? column : patch(model, row, column);
   const compared = [

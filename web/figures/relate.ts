@@ -301,8 +301,8 @@ function hasRows({ slot, name, params }: Descriptor): boolean {
   }
 }
 
-function showsRows({ model, view }: Drawn): boolean {
-  return model.index !== undefined && view !== "terms";
+function showsRows({ view }: Drawn): boolean {
+  return view === "rows";
 }
 
 function requireNarrow(heads: number, width: number, argument: string): void {
