@@ -20,6 +20,7 @@ export const kStates = {
     { dim: 2, sentence: "Donaudampfschifffahrtsgesellschaftskapit\u00e4n \u05e9\u05dc\u05d5\u05dd \u6771\u4eac 1" },
     { sentence: Array(80).fill("to be or not").join(" "), deviation: 100 },
     { dim: 16, sentence: "so", scheme: "learned" },
+    { dim: 512 },
   ],
   spectrum: [
     { "scaling-type": "yarn", "scaling-factor": 32, context: 131072, dim: 128 },
@@ -27,6 +28,8 @@ export const kStates = {
     { "scaling-type": "linear", dim: 2, context: 1 },
     { view: "number", dim: 256, context: 1048576 },
     { view: "number", dim: 2, base: 1000000 },
+    { view: "number", dim: 32, base: 2, context: 1048576, position: 1048575 },
+    { view: "number", dim: 32, base: 1000000, "scaling-type": "linear", "scaling-factor": 32 },
     { scheme: "mrope" },
     { scheme: "sinusoidal", spacing: "timing", view: "number" },
   ],

@@ -360,7 +360,9 @@ function drawDimensions(
 ): void {
   for (const c of indexTicks(model.dim, layout.width, 20, model.dim > 12)) {
     const ink = c === column ? "ink" : "grey";
-    surface.text(x + (c + 0.5) * layout.cell, y + layout.tall + 12, String(c), { align: "middle", size: 11, ink });
+    const style = { align: "middle", size: 11, ink } as const;
+    const most = surface.width - surface.textWidth(String(c), style) / 2;
+    surface.text(Math.min(x + (c + 0.5) * layout.cell, most), y + layout.tall + 12, String(c), style);
   }
 }
 

@@ -193,7 +193,7 @@ export const decay = defineFigure<Model>({
     const shape =
       values.log === true
         ? "Drawn is the largest size from k on: what is still to come."
-        : "Against the log of k, the integral of an exponential law falls in a straight line to 0 near k = base.";
+        : "Against the log of k, the integral of an exponential law falls in a straight line to 0 near k\u00a0=\u00a0base.";
     return `${tends}Far away a finite sum stops falling: its cosines never all cancel. ${shape}`;
   },
 
@@ -349,7 +349,8 @@ function drawDecay(surface: Surface, state: Drawn): void {
       min: model.from,
       max: model.reach,
       log: long,
-      wish: surface.narrow ? 4 : 8,
+      // With fewer the cursor's name may leave one number alone.
+      wish: surface.narrow ? 5 : 8,
     },
     y: log
       ? { min: leastShown, max: 1, log, wish: 6 }

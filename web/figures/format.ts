@@ -63,9 +63,9 @@ export function capital(words: string): string {
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
-/** A title within a line: "learned table", but "2-D sinusoidal" and "RoPE" as they are. */
+/** A title within a line: "learned table", but "2-D sinusoidal", "RoPE" and names of people and models as they are. */
 export function lowered(title: string): string {
-  return /^[A-Z][a-z]+($|[ -])/.test(title) ? title.charAt(0).toLowerCase() + title.slice(1) : title;
+  return /^(?!Fourier|Shaw|Swin|Toeplitz|Transformer)[A-Z][a-z]+($|[ -])/.test(title) ? title.charAt(0).toLowerCase() + title.slice(1) : title;
 }
 
 /** At most four significant digits, or as many as asked for, without zeros at the end: 0.5, 0.03125 and 2×10⁻⁵. */

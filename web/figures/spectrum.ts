@@ -16,7 +16,7 @@ import {
 import { book, count, short } from "./format.js";
 import { drawPlate, labelSize } from "./marks.js";
 import { schemeCode, schemeFields, schemeText, type ChosenScheme } from "./scheme-fields.js";
-import type { Surface } from "./surface.js";
+import type { Ink, Surface } from "./surface.js";
 import { beforeScaling, chosenTurning, turningChooser, turningDescriptor, type Turning } from "./turning.js";
 
 interface Model {
@@ -35,7 +35,6 @@ interface Model {
 type Drawn = State<Model>;
 
 const mostDials = 64;
-const notes: Readonly<Record<string, string>> = { kept: "kept", ramped: "ramped", scaled: "scaled" };
 
 export const spectrum = defineFigure<Model>({
   name: "spectrum",
@@ -152,7 +151,7 @@ export const spectrum = defineFigure<Model>({
     const earlier = model.before.neverTurn.length;
     const parts = ["kept", "ramped", "scaled"].flatMap((band) => {
       const many = model.bands.filter((own) => own === band).length;
-      return many === 0 ? [] : [`${notes[band]} ${book(many)}`];
+      return many === 0 ? [] : [`${band} ${book(many)}`];
     });
     return `${now} Before the rule there were ${earlier === 0 ? "none" : book(earlier)}. Of the pairs it has ${parts.join(", ")}.`;
   },
@@ -173,7 +172,7 @@ export const spectrum = defineFigure<Model>({
       `Wavelengths of ${count(model.pairs, "pair")} of ${model.title} on a log axis, from ` +
       `${book(first, { significant: 4 })} to ${book(last, { significant: 4 })} positions a turn` +
       `${model.rule === undefined ? "" : `, with ${model.rule} scaling and before it`}. ` +
-      `${count(model.after.neverTurn.length, "pair")} never complete a turn within a context of ${book(model.context)}.`
+      `In a context of ${book(model.context)}, ${noFullTurn(model.after.neverTurn.length)}.`
     );
   },
 
@@ -206,7 +205,7 @@ function wavelengthReadings({ model, column }: Drawn): Reading[] {
       ? []
       : [
           { label: "before", value: turn(then) },
-          { label: "this pair is", value: notes[model.bands[column] ?? ""] ?? "kept" },
+          { label: "this pair is", value: model.bands[column] ?? "kept" },
         ]),
     { label: "turns in the context", value: book(after.turns[column] as number, { significant: 3 }) },
   ];
@@ -271,11 +270,17 @@ function drawWavelengths(surface: Surface, { model, column }: Drawn): void {
     const place = charted.y.place(shown(after, pair));
     surface.disc(charted.x.place(pair), place, pair === column ? radius + 1.6 : radius, { fill: ink });
   }
-  const size = labelSize;
-  drawPlate(surface, plot.x + 4, y + 11, `context ${book(context)}`, { ink: "cool", size });
-  const told = `${count(never.size, "pair")} never ${surface.narrow ? "turn" : "complete a turn"}`;
-  if (never.size > 0) drawPlate(surface, plot.x + 4, y - 11, told, { ink: "accent", size });
+  // At the end that is farther from where the pairs cross the line: on a dot nothing may lie.
+  const late = 2 * never.size > pairs;
+  const at = plot.x + (late ? plot.width - 4 : 4);
+  const style = { size: labelSize, align: late ? "end" : "start" } as const;
+  drawPlate(surface, at, y + 11, `context ${book(context)}`, { ...style, ink: "cool" });
+  if (never.size > 0) drawPlate(surface, at, y - 11, noFullTurn(never.size), { ...style, ink: "accent" });
   if (before) drawBands(surface, charted, bands);
+}
+
+function noFullTurn(pairs: number): string {
+  return `no full turn: ${count(pairs, "pair")}`;
 }
 
 // What the rule did to runs of pairs, told under the upper edge.
@@ -285,7 +290,7 @@ function drawBands(surface: Surface, { plot, x }: ReturnType<typeof drawChart>, 
     while (to + 1 < bands.length && bands[to + 1] === bands[from]) to++;
     const [left, right] = [x.place(from - 0.5), x.place(to + 0.5)];
     if (from > 0) surface.path([left, plot.y, left, plot.y + plot.height], { stroke: "grey", dash: [1, 3] });
-    const word = notes[bands[from] ?? ""] ?? "";
+    const word = bands[from] as string;
     if (surface.textWidth(word, { size: labelSize }) < right - left - 4) {
       drawPlate(surface, (left + right) / 2, plot.y + 9, word, { align: "middle", size: labelSize });
     }
@@ -381,13 +386,13 @@ function drawNumber(surface: Surface, state: Drawn): void {
     const top = Math.floor(k / perRow) * rowHeight;
     const own = k + hidden === column;
     const middle = left + side / 2;
-    surface.text(middle, top + 18, book(digits[pair] as number), {
-      align: "middle",
-      size: side < 60 ? 18 : 26,
-      ink: own ? "accent" : "ink",
-    });
-    const quiet = own ? "accent" : "grey";
-    surface.text(middle, top + 42, `\u00d7 ${worthOf(model, pair)}`, { align: "middle", size: 11, ink: quiet });
+    // No wider than their place.
+    const write = (y: number, words: string, most: number, ink: Ink): void => {
+      const size = Math.min(most, (0.94 * most * side) / surface.textWidth(words, { size: most }));
+      surface.text(middle, y, words, { align: "middle", size, ink });
+    };
+    write(top + 18, book(digits[pair] as number), side < 60 ? 18 : 26, own ? "accent" : "ink");
+    write(top + 42, `\u00d7 ${worthOf(model, pair)}`, 11, own ? "accent" : "grey");
     const y = top + 54 + radius + 2;
     surface.disc(middle, y, radius, { stroke: own ? "accent" : "faint" });
     surface.path([middle, y - radius, middle, y - radius + 4], { stroke: "grey" });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { book, count, inLanguage, short, tickText } from "../../../web/figures/format.js";
+import { outlines } from "../../../web/src/core.js";
+import { book, count, inLanguage, lowered, short, tickText } from "../../../web/figures/format.js";
 
 describe("numbers as a book writes them", () => {
   it.each([
@@ -22,6 +23,18 @@ describe("numbers as a book writes them", () => {
     [Number.NaN, {}, "\u2013"],
     [-Infinity, {}, "\u2212\u221e"],
   ])("%d %j is %s", (value, style, text) => expect(book(value, style)).toBe(text));
+
+  it("writes titles within a line, names of people and models with their capitals", () => {
+    expect(outlines.map(({ title }) => lowered(title)).filter((title) => /^[a-z]/.test(title)).sort()).toEqual([
+      "axial RoPE",
+      "inverse-square distance",
+      "learned",
+      "query scale",
+      "sandwich",
+      "sinusoidal",
+      "xPos",
+    ]);
+  });
 
   it("counts in words", () => {
     expect(count(1, "token")).toBe("1 token");
