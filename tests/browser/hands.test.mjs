@@ -638,7 +638,7 @@ it("posenc-permutation: two typed orders, the gap of Attn(PX) and P Attn(X), bro
   const [here, there] = [x, other].map((each) => posenc.sortedAttention(each, each, each));
   const { channel } = await look();
   const [own, moved] = [here.at(0, 1, channel), there.at(0, 3, channel)].map((value) => signed(value));
-  await reads(`channel ${channel} ${own} and ${moved}`, "its outputs are apart by 0", "logits are apart by 0");
+  await reads(`channel ${channel} ${own} and ${moved}`, "distance of its outputs 0", "distance of the logits 0");
   await choose("sums over keys", "index");
   await choose("scheme", "rope");
   await check({ rotate: rope({ dim: 16 }) }, false);

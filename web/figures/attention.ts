@@ -33,7 +33,7 @@ import {
   type State,
   type Values,
 } from "./figure.js";
-import { book } from "./format.js";
+import { book, superscript } from "./format.js";
 import { anySlot, givenScheme } from "./given-data.js";
 import { Lens } from "./lens.js";
 import { brokenLines, legend } from "./marks.js";
@@ -191,7 +191,7 @@ export const attention = defineFigure<Model>({
       "How many heads, 1 to 32; 8 by default. Heads times queries times keys, with padding and for both schemes, at most " +
       "72\u202f000\u202f000.",
     headWidth: "The width of a head, 2 to 128; 16 by default.",
-    causal: "Tokens see only themselves and what came before; true by default, and always under CoPE.",
+    causal: "Tokens see only themselves and what came before; true by default, always under CoPE, and never with context.",
     window: "How many tokens far a token sees; 0, the default, is all.",
     padding: "How many padding tokens follow the sentence; none by default.",
     seed: "Deals the words' vectors anew; 91 by default.",
@@ -268,7 +268,7 @@ export const attention = defineFigure<Model>({
 
   caption: ({ model }) => {
     const what = model.cross
-      ? "Each row is a word of the first sentence and spreads a weight of 1 over the second."
+      ? "Each row is a word of the first sentence and spreads a weight of 1 over all of the second: there is no causal mask."
       : "A clicked cell takes its score apart: what the words say, what the positions say, and what is left after " +
         "the softmax.";
     return (
@@ -667,8 +667,7 @@ function powerText(value: number): string {
   let exponent = 0;
   for (let rest = value; rest > 0 && rest < 1 && exponent < 60; rest *= 2) exponent++;
   if (value !== 2 ** -exponent || exponent === 0) return book(value, { significant: 4 });
-  const raised = "\u2070\u00b9\u00b2\u00b3\u2074\u2075\u2076\u2077\u2078\u2079";
-  return `2\u207b${[...String(exponent)].map((digit) => raised[Number(digit)]).join("")}`;
+  return `2${superscript(-exponent)}`;
 }
 
 /** What there is to say about a cell beside its numbers. */
@@ -701,13 +700,12 @@ function readingsOf({ values, model, row, column }: Drawn): Reading[] {
   const word = (given: string | undefined): string => isolated(shortened(given ?? ""));
   const pair = `${word(model.queries[row])} \u2192 ${word(model.keys[column])}`;
   const rows = model.sides.map((side) => rowOf(model, side, row));
+  const weights = model.sides.map((side) => side.weights[n] as number);
   return [
     {
       label: pair,
-      value: model.sides
-        .map((side) => side.weights[n] as number)
-        .map((weight) => (Number.isNaN(weight) ? "masked" : weightText(weight)))
-        .join(" and "),
+      // By all schemes alike.
+      value: Number.isNaN(weights[0]) ? "masked" : weights.map(weightText).join(" and "),
     },
     {
       label: "entropy",
@@ -752,8 +750,9 @@ const rowHeight = 26;
 const headingHeight = 24;
 const legendHeight = 36;
 
-function thumbsOf(model: Model, room: number): Thumbs {
-  const gap = 9;
+// The frame of the chosen one lies around it.
+function thumbsOf(model: Model, space: number): Thumbs {
+  const [room, gap] = [space - 3, 9];
   const perRow = Math.max(1, Math.min(model.heads, Math.floor((room + gap) / (36 + gap))));
   const rows = Math.ceil(model.heads / perRow);
   const even = Math.ceil(model.heads / rows);
@@ -823,40 +822,24 @@ function blockOf(model: Model, level: readonly Side[], width: number, part: Part
   const matrix = { ...grid, x: 0, y: top };
   const foot = top + grid.height;
   const legendY = legendRoom > 0 ? foot + 10 : undefined;
+  let panel = { x: 1, y: foot + legendRoom + 22, width: width - 1, height: 0 };
+  let place: { x: number; y?: number; room: number };
+  const x = grid.width + gap;
+  const rest = width - x;
   if (beside) {
-    const x = grid.width + gap;
-    const room = width - x;
-    const panel = { x, y: top + Math.min(grid.top - 12, 24), width: room, height: panelHeight(model, level, room) };
-    const thumbs = { ...thumbsOf(model, room), x, y: panel.y + panel.height + 10 };
-    const right = thumbs.y + thumbsHeight(thumbs);
-    return {
-      x: 0,
-      y: 0,
-      width,
-      heading,
-      matrix,
-      legendY,
-      panel,
-      thumbs,
-      height: Math.max(foot + legendRoom, right) + 2,
-    };
-  }
-  const y = foot + legendRoom + 22;
-  const rest = width - grid.width - gap;
-  if (rest >= 120) {
-    const panel = { x: 0, y, width: Math.min(width, 520), height: panelHeight(model, level, Math.min(width, 520)) };
-    const thumbs = { ...thumbsOf(model, rest), x: grid.width + gap, y: top + grid.top - 20 };
-    const height = Math.max(panel.y + panel.height, thumbs.y + thumbsHeight(thumbs));
-    return { x: 0, y: 0, width, heading, matrix, legendY, panel, thumbs, height };
-  }
-  const wide = width >= 620;
-  const room = wide ? 0.5 * width : width;
-  // Some letters begin before their place.
-  const panel = { x: 1, y, width: room - 1, height: panelHeight(model, level, room - 1) };
-  const thumbs = wide
-    ? { ...thumbsOf(model, width - room - gap), x: room + gap, y: y - 6 }
-    : { ...thumbsOf(model, width - 4), x: 2, y: y + panel.height + 6 };
-  const height = Math.max(panel.y + panel.height, thumbs.y + thumbsHeight(thumbs));
+    panel = { ...panel, x, y: top + Math.min(grid.top - 12, 24), width: rest };
+    place = { x, room: rest };
+  } else if (rest >= 120) {
+    panel = { ...panel, x: 0, width: Math.min(width, 520) };
+    place = { x, y: top + grid.top - 20, room: rest };
+  } else if (width >= 620) {
+    panel.width = 0.5 * width - 1;
+    place = { x: 0.5 * width + gap, y: panel.y - 6, room: 0.5 * width - gap };
+  } else place = { x: 2, room: width - 2 };
+  panel.height = panelHeight(model, level, panel.width);
+  const below = panel.y + panel.height;
+  const thumbs = { y: below + (beside ? 10 : 6), ...place, ...thumbsOf(model, place.room) };
+  const height = Math.max(foot + legendRoom, below, thumbs.y + thumbsHeight(thumbs)) + (beside ? 2 : 0);
   return { x: 0, y: 0, width, heading, matrix, legendY, panel, thumbs, height };
 }
 

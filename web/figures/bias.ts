@@ -83,6 +83,7 @@ export const bias = defineFigure<Model>({
   fields: (values) => {
     const scheme = String(values.scheme ?? "alibi");
     const descriptor = descriptorOf("bias", scheme);
+    const grid = values.cells || values.window;
     return [
       ...headFields(descriptor, values),
       schemeChooser("bias", "alibi", { draws: canBeMade }),
@@ -90,13 +91,13 @@ export const bias = defineFigure<Model>({
         integer: true,
         least: 1,
         most: mostPositions,
-        place: values.cells || values.window ? "none" : "row",
+        place: grid ? "none" : "row",
       }),
       gridField(),
       ...schemeFields(descriptor, { values }),
       ...seedFields(descriptor),
       flag("causal", "causal", false),
-      flag("common", "one scale for all heads", true, { place: values.view === "profiles" ? "none" : "more" }),
+      flag("common", "one scale for all heads", true, { place: values.view === "profiles" && !grid ? "none" : "more" }),
       cursorField("query", "The position of the query under the cursor."),
       cursorField("key", "The position of the key under the cursor."),
       cursorField("offset", "The offset, key - query, under the cursor."),
@@ -330,12 +331,13 @@ function valueAt(state: Drawn): number {
     : (model.matrix[row * model.positions + column] as number);
 }
 
-function matrixCaption({ shifts, causal, slopes, head, grid }: Model): string {
+function matrixCaption({ shifts, causal, slopes, head, grid, profiles, offsets, positions }: Model): string {
   let steady = "The bias changes along the diagonals: not the offset alone counts. ";
   if (grid) steady = `Queries and keys are the cells of a grid of ${grid.height} by ${grid.width}, row by row. `;
   else if (shifts) steady = "Only the offset counts: along each diagonal the bias is the same. ";
   const slope = slopes?.[head];
-  const falls = slope === undefined || slope <= 0 ? "" : `Each token further back costs this head ${short(slope)}. `;
+  const ahead = !causal && (profiles[head * offsets + positions] as number) < 0;
+  const falls = slope === undefined || slope <= 0 ? "" : `Each token further ${ahead ? "away" : "back"} costs this head ${short(slope)}. `;
   const masked = causal ? "Keys after the query are masked. " : "";
   return `${steady}${falls}${masked}The bars are the row of the query, the curve the column of the key.`;
 }
@@ -462,7 +464,7 @@ function drawHeadLabels(surface: Surface, texts: readonly string[], chosen: numb
     const [wish, y] = [places.wishes[h] as number, ys[k] as number];
     const own = h === chosen;
     const { from, way } = places;
-    surface.path([from, wish, from + 7 * way, wish, from + 15 * way, y, from + 18 * way, y].map(Number), {
+    surface.path([from, wish, from + 7 * way, wish, from + 15 * way, y, from + 18 * way, y], {
       stroke: own ? "accent" : "faint",
     });
     surface.text(from + 22 * way, y, texts[h] as string, {

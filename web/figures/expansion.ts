@@ -63,8 +63,9 @@ const blockWork = 2 ** 25;
 const someScales = 20;
 
 const stepsPerDecade = 20;
+const [leastScale, mostScale] = [1e-3, 10];
 const scales = Float64Array.from({ length: 4 * stepsPerDecade + 1 }, (_, i) =>
-  Number(scaleOf(1e-3, 10, 0, 1, true).value(i / (4 * stepsPerDecade)).toPrecision(3)),
+  Number(scaleOf(leastScale, mostScale, 0, 1, true).value(i / (4 * stepsPerDecade)).toPrecision(3)),
 );
 const leastShown = 1e-13;
 
@@ -121,15 +122,17 @@ export const expansion = defineFigure<Model>({
     // The view says where m and n start.
     if (values.view === undefined) return [];
     const terms = values.view === "terms";
-    const last = Number(values.positions ?? 32) - 1;
-    const where = { integer: true, least: null, most: null };
+    // They end at the last position, so they wait for it to be known.
+    const last = Number(values.positions) - 1;
+    const where = { integer: true, ...(terms ? {} : { least: null, most: null }) };
     const diagonal = values.h !== "identity" && !terms;
     const real = { least: 0, most: null, format: (value: number): string => tickText(Number(value.toPrecision(3))) };
     return [
       choice("h", "H", "diagonal", kinds, { place: terms ? "none" : "row" }),
       // The cursor holds them where it is at (m, n).
-      range("m", "m", terms ? startOf(last + 1)[0] : undefined, 0, last, where),
-      range("n", "n", terms ? startOf(last + 1)[1] : undefined, 0, last, where),
+      ...(values.positions === undefined
+        ? []
+        : ["m", "n"].map((name, i) => range(name, name, terms ? startOf(last + 1)[i] : undefined, 0, last, where))),
       range("spread", "spread of diagonal", 1, 0, 2, { ...real, step: 0.05, place: diagonal ? "row" : "none" }),
       range("off", "spread off diagonal", 0.3, 0, 1, {
         ...real,
@@ -290,12 +293,8 @@ function startOf(positions: number): [number, number] {
 
 // Two different ones: where m and n are the same, n gives way.
 function twoTokens(values: Values, positions: number): [number, number] {
-  const start = startOf(positions);
-  const [m = 0, n = 0] = [values.m, values.n].map((value, i) =>
-    Math.max(0, Math.min(positions - 1, Math.round(Number(value ?? start[i as 0 | 1])))),
-  );
-  if (m !== n) return [m, n];
-  return [m, m + 1 < positions ? m + 1 : m - 1];
+  const [m, n] = [Number(values.m), Number(values.n)];
+  return [m, m !== n ? n : m + 1 < positions ? m + 1 : m - 1];
 }
 
 function tableOf({ parts, expansion, positions }: Model): DataTable {
@@ -409,7 +408,7 @@ function sheetOf(width: number): Sheet {
     maps,
     legend: { x: left, y: below - 6, length: Math.min(140, side) },
     chart: { y: below + (narrow ? 44 : 34), height: narrow ? 190 : 200 },
-    height: below + (narrow ? 236 : 236),
+    height: below + 236,
   };
 }
 
@@ -523,7 +522,7 @@ function drawTerms(surface: Surface, { column }: Drawn, { terms, remainder, norm
   const mixed = Math.abs(terms.data[6 * column + 5] as number);
   const { plot, x } = drawChart(surface, {
     box: { x: 0, y: 0, width: surface.width, height: surface.height },
-    x: { min: scales[0] as number, max: scales[scales.length - 1] as number, log: true, wish: 5 },
+    x: { min: leastScale, max: mostScale, log: true, wish: 5 },
     y: { min: Math.min(...seen) / 2, max: 2 * Math.max(...seen), log: true, wish: 6, label: "size" },
     lines,
     cursor: {
@@ -536,7 +535,7 @@ function drawTerms(surface: Surface, { column }: Drawn, { terms, remainder, norm
       ],
     },
     locate: (at) => {
-      const place = scaleOf(scales[0] as number, scales[scales.length - 1] as number, 0, scales.length - 1, true);
+      const place = scaleOf(leastScale, mostScale, 0, scales.length - 1, true);
       return { column: Math.max(0, Math.min(scales.length - 1, Math.round(place.place(at)))) };
     },
   });
@@ -545,8 +544,7 @@ function drawTerms(surface: Surface, { column }: Drawn, { terms, remainder, norm
   const at = x.place(equal);
   if (!(at > plot.x && at < plot.x + plot.width)) return;
   surface.path([at, plot.y, at, plot.y + plot.height], { stroke: "grey", dash: [2, 3] });
-  const words = surface.narrow ? "p as long as x" : "p as long as a token";
-  drawPlate(surface, at - 6, plot.y + 10, words, { align: "end", size: labelSize });
+  drawPlate(surface, at - 6, plot.y + 10, "p as long as a token", { align: "end", size: labelSize });
 }
 
 // ---------------------------------------------------------------- code

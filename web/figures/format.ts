@@ -100,7 +100,8 @@ function grouped(digits: string): string {
   return part === undefined ? spaced : spaced + point + part;
 }
 
-function superscript(exponent: number): string {
+/** "⁻³". */
+export function superscript(exponent: number): string {
   const raised = "\u2070\u00b9\u00b2\u00b3\u2074\u2075\u2076\u2077\u2078\u2079";
   return [...String(exponent)].map((c) => (c === "-" ? "\u207b" : (raised[Number(c)] ?? c))).join("");
 }

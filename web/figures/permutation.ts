@@ -206,9 +206,9 @@ export const permutation = defineFigure<Model>({
       { label: "word", value: shortened(isolated(first.words[row] ?? "")) },
       { label: "places", value: `${row} and ${place}` },
       { label: `channel ${column}`, value: `${value(first.outputs, row)} and ${value(second.outputs, place)}` },
-      { label: "its outputs are apart by", value: small(apart[row] as number) },
+      { label: "distance of its outputs", value: small(apart[row] as number) },
       { label: "largest |Attn(PX) \u2212 P Attn(X)|", value: small(gap), constant: true },
-      { label: "logits are apart by", value: small(logitGap), constant: true },
+      { label: "distance of the logits", value: small(logitGap), constant: true },
     ];
   },
 
@@ -457,14 +457,13 @@ function draw(surface: Surface, state: Drawn): void {
     drawFrames(surface, [{ x: left - 0.5, y: top + cursor * layout.row, width: strip + 1, height: layout.row }], 1.5);
     drawChannel(surface, { ...box, width: strip }, width, column);
     drawWords(surface, layout, sentence.words, s, cursor);
-    surface.region({ ...box, x: s === 0 ? 0 : left, width: s === 0 ? left + strip : surface.width - left }, (u, v) => {
+    const token = (v: number): number => {
       const at = Math.floor(v * tokens);
-      const whole = s === 0 ? left + strip : surface.width - left;
-      const inside = s === 0 ? u * whole - left : u * whole;
-      const token = s === 0 ? at : (model.permutation[at] as number);
-      const inStrip = inside >= 0 && inside < strip;
-      return inStrip ? { row: token, column: Math.floor((inside / strip) * width) } : { row: token };
-    });
+      return s === 0 ? at : (model.permutation[at] as number);
+    };
+    const beside = s === 0 ? { x: 0, width: left } : { x: left + strip, width: surface.width - left - strip };
+    surface.region({ ...box, ...beside }, (_, v) => ({ row: token(v) }));
+    surface.region(box, (u, v) => ({ row: token(v), column: Math.floor(u * width) }));
     const pooled = { x: left, y: mean, width: strip, height: Math.min(18, layout.row) };
     surface.heatMap(pooled, { values: sentence.mean, rows: 1, columns: width, scale });
     drawChannel(surface, pooled, width, column);
@@ -541,7 +540,7 @@ function drawDistances(
   const x = surface.width - 2;
   const step = Math.ceil(13 / row);
   const at = places[cursor] as number;
-  surface.text(x, 27, "apart by", { align: "end", size: 11 });
+  surface.text(x, 27, "distance", { align: "end", size: 11 });
   places.forEach((place, t) => {
     if (t !== cursor && (place % step !== 0 || (step > 1 && Math.abs(place - at) * row < 13))) return;
     const own = t === cursor;

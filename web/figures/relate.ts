@@ -411,12 +411,10 @@ function drawRows(surface: Surface, state: Drawn): void {
       });
     }
   }
-  for (const i of indexTicks(tokens, map.height, 20)) {
-    const near = Math.abs(i - row) * cell < 14 && i !== row;
-    if (!near) tick(surface, map.x - 8, map.y + (i + 0.5) * cell, i, "end", i === row ? "accent" : "grey");
-  }
-  if (!indexTicks(tokens, map.height, 20).includes(row)) {
-    tick(surface, map.x - 8, map.y + (row + 0.5) * cell, row, "end", "accent");
+  // The cursor's takes the place of those near to it.
+  const ticks = indexTicks(tokens, map.height, 20).filter((i) => Math.abs(i - row) * cell >= 14);
+  for (const i of [...ticks, row]) {
+    tick(surface, map.x - 8, map.y + Math.max(5, (i + 0.5) * cell), i, "end", i === row ? "accent" : "grey");
   }
   drawKeyTicks(surface, map.x, map.y - 11, cell, state);
   if (!surface.narrow) {
@@ -500,23 +498,15 @@ function drawSwatches(surface: Surface, { model, row, column }: Drawn, box: Box,
 function drawTerms(surface: Surface, state: Drawn, box: Box, scale: ColourScale): void {
   const { model, row, column } = state;
   const { tokens } = model;
-  const at = (j: number): number => model.terms[row * tokens + j] as number;
-  const colours = Array.from({ length: tokens }, (_, j) => {
-    const rank = model.ranks[row * tokens + j] as number;
-    return Number.isNaN(rank) ? ("faint" as const) : inkOf(surface.theme, scale, rank);
-  });
+  const own = (of: Float32Array): Float32Array => of.subarray(row * tokens, (row + 1) * tokens);
+  const ranks = own(model.ranks);
   const words = [{ text: "added to the scores of " }, { text: `query ${row}`, ink: "accent" }] as const;
   heading(surface, box, words, ", key by key");
-  const cell = drawBars(
-    surface,
-    box,
-    Array.from({ length: tokens }, (_, j) => at(j)),
-    {
-      extent: model.extent,
-      colour: (j) => colours[j] as (typeof colours)[number],
-      chosen: column,
-    },
-  );
+  const cell = drawBars(surface, box, own(model.terms), {
+    extent: model.extent,
+    colour: (j) => inkOf(surface.theme, scale, ranks[j] as number),
+    chosen: column,
+  });
   drawKeyTicks(surface, box.x, box.y + box.height + 12, cell, state);
   surface.region(box, (u) => ({ column: Math.floor(u * tokens) }));
 }
@@ -526,7 +516,7 @@ function drawAdded(surface: Surface, { model, row }: Drawn, box: Box): void {
   const { width } = model;
   const extent = magnitude(added) || 1;
   heading(surface, box, [{ text: "mixed into its output" }], ", channel by channel");
-  const own = Array.from({ length: width }, (_, c) => added[row * width + c] as number);
+  const own = added.subarray(row * width, (row + 1) * width);
   const cell = drawBars(surface, box, own, { extent, colour: () => "grey", chosen: -1 });
   for (const c of indexTicks(width, box.width, 34)) {
     tick(surface, box.x + (c + 0.5) * cell, box.y + box.height + 12, c, "middle", "grey");
@@ -548,7 +538,7 @@ interface BarStyle {
 }
 
 // Bars about a line of zero with the ends of their scale at the left; returns the width of a place.
-function drawBars(surface: Surface, box: Box, values: readonly number[], style: BarStyle): number {
+function drawBars(surface: Surface, box: Box, values: Float32Array, style: BarStyle): number {
   const cell = box.width / values.length;
   const base = box.y + box.height / 2;
   const gap = cell > 4 ? Math.min(4, 0.25 * cell) : 0;

@@ -171,8 +171,15 @@ export const rotate = defineFigure<Model>({
       const sentence = `${title} turns no pairs, so there is nothing to draw.`;
       refuseValue("unsupported", "data", "a scheme that turns pairs", title, sentence);
     }
-    const lengthOf = (of: Float32Array): number[] =>
-      pairs.map(([a, b]) => Math.hypot(of[a] as number, of[b] as number));
+    // Some schemes stretch what they turn.
+    let reach = 0;
+    for (const of of [q, k, queries, keys]) {
+      for (let start = 0; start < of.length; start += dim) {
+        for (const [a, b] of pairs) {
+          reach = Math.max(reach, Math.hypot(of[start + a] as number, of[start + b] as number));
+        }
+      }
+    }
     return {
       chosen,
       title,
@@ -188,7 +195,7 @@ export const rotate = defineFigure<Model>({
       scores,
       parts: pairs.length * positions ** 2 <= mostParts ? partsOf(q, k, positions, pairs, scheme) : undefined,
       extent: magnitude(scores) || 1,
-      reach: Math.max(...lengthOf(q), ...lengthOf(k)) || 1,
+      reach: reach || 1,
       mixUp: values.view === "layouts" ? mixUpOf(scheme, values, q, k, positions, pairs) : undefined,
     };
   },
@@ -211,8 +218,9 @@ export const rotate = defineFigure<Model>({
   },
 
   title: ({ model, view }) => {
+    const [shown, total] = [shownOf(model).length, model.pairs.length];
     const what = {
-      pairs: `query and key in ${count(model.pairs.length, "pair")}`,
+      pairs: `query and key in ${shown < total ? `${shown} of ` : ""}${count(total, "pair")}`,
       layouts: "right and mixed layouts",
     }[view];
     return `${model.title}, ${what ?? `scores of one query and one key at ${count(model.positions, "position")}`}`;
@@ -222,7 +230,7 @@ export const rotate = defineFigure<Model>({
     if (view === "layouts" && model.mixUp) return mixUpWords(model.mixUp);
     if (view === "pairs") {
       const turns = model.wavelengths.length > 0 ? "how many positions a turn takes" : "";
-      const said = [turns, model.parts ? "what the pair adds to the score" : ""].filter((words) => words !== "");
+      const said = [turns, model.parts ? "what the pair adds to the score" : ""].filter(Boolean);
       const told = said.length > 0 ? ` Under a circle stands ${said.join(", and below it ")}.` : "";
       return (
         "Every pair of columns is a hand that its position turns, the query\u2019s by m and the key\u2019s by n. Move " +
@@ -576,10 +584,14 @@ interface Dials {
 
 const legendHeight = 26;
 
+// As many pairs as there are circles, evenly.
+function shownOf({ pairs }: Model): number[] {
+  const step = Math.ceil(pairs.length / mostCircles);
+  return pairs.flatMap((_, p) => (p % step === 0 ? [p] : []));
+}
+
 function dialsOf(model: Model, width: number): Dials {
-  const total = model.pairs.length;
-  const step = Math.max(1, Math.ceil(total / mostCircles));
-  const shown = Array.from({ length: Math.ceil(total / step) }, (_, k) => k * step);
+  const shown = shownOf(model);
   const least = width < 500 ? 72 : 84;
   const most = Math.max(1, Math.floor(width / (shown.length <= 4 && width < 500 ? 140 : least)));
   const rows = Math.max(1, Math.ceil(shown.length / most));

@@ -232,7 +232,13 @@ export function headsFields(
   return [
     ...(values.heads === undefined
       ? []
-      : [range("head", "head", 1, 1, heads, { integer: true, format: (value) => `${value} of ${heads}` })]),
+      : [
+        range("head", "head", 1, 1, heads, {
+          integer: true,
+          place: heads > 1 ? "row" : "none",
+          format: (value) => `${value} of ${heads}`,
+        }),
+      ]),
     range("heads", "heads", 8, 1, 16, { ...more, most: most.heads }),
     ...(schemes.includes(undefined) ? [] : [range("headWidth", "width of a head", 16, Math.max(4, least), 64, width)]),
   ];

@@ -75,6 +75,8 @@ export function tokenLayout(
   const top = turn === 0 ? 24 : turn === -50 ? 0.77 * label + 18 : label + 12;
   // Slanted words reach beyond the last column.
   if (turn === -50) side = Math.min(side, (room - left - Math.max(0, 0.64 * label + 4 - 0.5 * side)) / across);
+  // Upright ones are as wide as letters are tall.
+  if (turn === -90) side = Math.min(side, (room - left - 7) / (across - 0.5));
   side = Math.min(side, (most - top) / down);
   return { side, left, top, turn, width: left + side * across, height: top + side * down };
 }

@@ -4,6 +4,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { cope, ready, schemes, xpos } from "../../../web/src/index.js";
 import { addition } from "../../../web/figures/addition.js";
 import { attention } from "../../../web/figures/attention.js";
+import { bias } from "../../../web/figures/bias.js";
 import { book } from "../../../web/figures/format.js";
 import { allFields, type Figure } from "../../../web/figures/figure.js";
 import { permutation } from "../../../web/figures/permutation.js";
@@ -150,5 +151,68 @@ describe("a text too long", () => {
     const sentence = wordy(60);
     const order = sentence.split(" ").reverse().join(" ");
     expect(() => figureState("permutation", { sentence, order })).toThrow("Drawn are the first 48 of 60 tokens");
+  });
+});
+
+describe("what is said of a figure as it is", () => {
+  it("shows m and n of the terms where they are drawn", () => {
+    const { values, model } = figureState("expansion", { view: "terms", positions: 2 });
+    expect([values.m, values.n]).toEqual((model as { tokens: number[] }).tokens);
+    expect(() => figureState("expansion", { view: "terms", m: 40 })).toThrow("m must be a whole number from 0 to 31");
+    expect(figureState("expansion", { m: 40 }).values.m).toBe(31);
+  });
+
+  it("says how many of the pairs have a circle", () => {
+    const title = (dim: number): string => rotate.title(figureState("rotate", { dim }));
+    expect(title(96)).toBe("RoPE, query and key in 48 pairs");
+    expect(title(512)).toBe("RoPE, query and key in 43 of 256 pairs");
+    const { operations } = record(rotate, figureState("rotate", { dim: 512 }));
+    const circles = operations.filter((line) => line.includes("stroke=faint"));
+    expect(circles.length).toBe(43);
+  });
+
+  it("keeps hands within their circles, however long a scheme makes them", () => {
+    for (const asked of [{ "scaling-type": "yarn", "scaling-factor": 32 }, { scheme: "xpos", m: 31, n: 31 }]) {
+      const discs = record(rotate, figureState("rotate", { dim: 64, ...asked })).operations.flatMap((line) => {
+        const [, x, y, r] = /^disc ([\d.]+),([\d.]+) r ([\d.]+)/.exec(line)?.map(Number) ?? [];
+        return x === undefined ? [] : [{ x, y: y!, r: r!, circle: line.includes("faint") }];
+      });
+      const circles = discs.filter(({ circle }) => circle);
+      const out = discs.filter(({ x, y }) => circles.every((c) => Math.hypot(c.x - x, c.y - y) > c.r + 0.2));
+      // The legend's two tips.
+      expect(out.filter(({ y }) => y > 12), JSON.stringify(asked)).toEqual([]);
+    }
+  });
+
+  it("offers no choice among one head", () => {
+    for (const name of ["attention", "permutation"]) {
+      const place = (heads: number): unknown => {
+        const figure = name === "attention" ? attention : permutation;
+        return allFields(figure, figureState(name, { heads }).values).find((field) => field.name === "head")?.place;
+      };
+      expect([place(1), place(2)]).toEqual(["none", "row"]);
+    }
+  });
+
+  it("keeps the scale of all heads a choice where a grid has no profiles", () => {
+    const place = (asked: Record<string, string>): unknown =>
+      allFields(bias, figureState("bias", { view: "profiles", ...asked }).values).find((field) => field.name === "common")
+        ?.place;
+    expect([place({}), place({ scheme: "swin" })]).toEqual(["none", "more"]);
+  });
+
+  it("says of a straight bias on both sides that it costs what is far, of one of the past what is back", () => {
+    const caption = (asked: Record<string, unknown>): string => bias.caption(figureState("bias", asked));
+    expect(caption({})).toContain("Each token further away costs this head 0.5.");
+    for (const asked of [{ causal: true }, { symmetric: false }]) {
+      expect(caption(asked)).toContain("Each token further back costs this head 0.5.");
+    }
+  });
+
+  it("says that no causal mask goes with a second sentence, and once that a cell is masked", () => {
+    const caption = (asked: Record<string, unknown>): string => attention.caption(figureState("attention", asked));
+    expect(caption({ context: "Le chat dort", causal: true })).toContain("there is no causal mask");
+    const masked = figureState("attention", { compare: "rope", query: 0, key: 5 });
+    expect(attention.readout(masked)[0]!.value).toBe("masked");
   });
 });
