@@ -289,7 +289,8 @@ export const tables: Readonly<Record<string, Rows>> = {
       scheme.slot,
       typeset(scheme.summary),
       [...new Set(scheme.laws.map(({ law }) => starred(lawWords(law), scheme, law)))].join(", "),
-      typeset(scheme.reference),
+      // Not "section" in one line and its number in the next.
+      typeset(scheme.reference).replace(/\b(section|equation|eq\.) (?=\d)/g, "$1\u00a0"),
     ]),
 };
 
