@@ -255,8 +255,9 @@ function chosenRule({ rules, chosen }: Model): Rule {
   return rules[chosen] as Rule;
 }
 
+// "RoPE under YaRN", but "RoPE as given".
 function under({ name }: Rule): string {
-  return name === ruleNames.none ? "" : ` under ${name}`;
+  return name === ruleNames.none ? "" : ` ${name === "given" ? "as" : "under"} ${name}`;
 }
 
 type Param = ReturnType<typeof descriptorOf>["params"][number];

@@ -59,6 +59,12 @@ describe("the table", () => {
   it("takes schemes as data, with the laws that they keep as they were made", () => {
     const given = [rope({ dim: 8 }), alibi({ heads: 2 }), learned({ length: 9, dim: 4 }), t5({ heads: 3 })];
     const rows = rowsOf({}, given);
+    const titleOf = (data: unknown): string => compare.title(figureState("compare", {}, data));
+    // Of one and of many alike.
+    expect([given, given.slice(0, 1)].map(titleOf)).toEqual([
+      "4 schemes: where each acts, what it costs, what holds",
+      "1 scheme: where each acts, what it costs, what holds",
+    ]);
     expect(rows.map((row) => row.scheme)).toEqual(["Learned", "RoPE", "ALiBi", "T5 relative bias"]);
     for (const { title, laws } of compareSchemes(given)) {
       const row = rows.find((own) => own.scheme === title)!;

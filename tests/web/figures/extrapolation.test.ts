@@ -95,6 +95,8 @@ describe("rules", () => {
     const scheme = rope({ dim: 8, scaling });
     const at = { view: "rules", dim: 8, trained: 64, factor: 4, rule: 9, pair: 2 };
     expect(readings(at, scheme)).toMatchObject({ rule: "given", "frequency \u00d7": "0.3333" });
+    const phases = figureState("extrapolation", { view: "phases" }, scheme);
+    expect(extrapolation.title(phases)).toMatch(/^Phases of RoPE as given at /);
     const found = numbers(at, scheme).slice(-4);
     found.forEach((value, i) =>
       expect(value).toBeCloseTo(share(omega(i, 8), omega(i, 8) / factors[i]!, 64, 256), 10),
