@@ -7,11 +7,12 @@ import { seedOf } from "../../web/figures/sentence.ts";
 import * as posenc from "../../web/src/index.ts";
 import { fromConfig } from "../../web/src/config.ts";
 import { toNpy } from "../../web/src/files.ts";
-import { kPageStyle, pageOf, watchPage } from "./figures.mjs";
+import { builtFigures, kPageStyle, pageOf, watchPage } from "./figures.mjs";
 import { kDist, launch, open, serveFolder } from "./harness.mjs";
 
 const { encode, rope, sinusoidal, tensor } = posenc;
 await posenc.ready();
+const figures = await builtFigures();
 
 let browser;
 let server;
@@ -1037,3 +1038,27 @@ function schemeOf(slot, name, values) {
   const own = params.map((param) => [param.name, values[param.name]]).filter(([, value]) => value !== undefined);
   return posenc.fromJSON({ slot, name, ...Object.fromEntries(own) });
 }
+
+it("every slider comes back by the arrow keys to where it stood", async () => {
+  const strayed = [];
+  for (const { name } of figures) {
+    await show(name);
+    for (const slider of await figure.locator("input[type=range]:visible").all()) {
+      const value = () => slider.getAttribute("aria-valuetext");
+      const before = await value();
+      for (const keys of [
+        ["ArrowRight", "ArrowLeft"],
+        ["ArrowLeft", "ArrowRight"],
+      ]) {
+        await slider.press(keys[0]);
+        await look();
+        // At its end a slider stays.
+        if ((await value()) === before) continue;
+        await slider.press(keys[1]);
+        await look();
+        if ((await value()) !== before) strayed.push(`${name}: from ${before} to ${await value()}`);
+      }
+    }
+  }
+  expect(strayed).toEqual([]);
+});

@@ -143,8 +143,12 @@ function rangeControl(
     const at = Number(input.value);
     if (at <= 0) return low;
     if (at >= logSteps) return high;
+    const exact = low * (high / low) ** (at / logSteps);
+    // What is counted often is a power of two, as 512 tokens, which two digits have not.
+    const power = 2 ** Math.round(Math.log(exact) / Math.LN2);
+    if (field.integer && Math.round(toSlider(power)) === at) return power;
     // Two digits are as fine as a hand is; whole steps where they are coarser.
-    const value = Number((low * (high / low) ** (at / logSteps)).toPrecision(2));
+    const value = Number(exact.toPrecision(2));
     const step = field.step ?? (field.integer === true ? 1 : 0);
     return step > 0 ? Math.max(low, Math.round(value / step) * step) : value;
   };
