@@ -301,7 +301,8 @@ export const attention = defineFigure<Model>({
       `A matrix of attention weights, ${model.queries.length} queries by ${model.keys.length} keys. ` +
       `${pairs.join(" ")} ` +
       `The cursor is on \u201c${isolated(model.queries[row] ?? "")}\u201d and ` +
-      `\u201c${isolated(model.keys[column] ?? "")}\u201d. Small maps show all ${model.heads} heads.`
+      `\u201c${isolated(model.keys[column] ?? "")}\u201d.` +
+      (model.heads > 1 ? ` Small maps show all ${model.heads} heads.` : "")
     );
   },
 

@@ -194,6 +194,12 @@ describe("what is said of a figure as it is", () => {
     }
   });
 
+  it("speaks of small maps where there are some", () => {
+    const summary = (heads: number): string => attention.summary(figureState("attention", { heads }));
+    expect(summary(1)).not.toContain("mall maps");
+    expect(summary(2)).toContain("\u201d. Small maps show all 2 heads.");
+  });
+
   it("keeps the scale of all heads a choice where a grid has no profiles", () => {
     const place = (asked: Record<string, string>): unknown =>
       allFields(bias, figureState("bias", { view: "profiles", ...asked }).values).find((field) => field.name === "common")
