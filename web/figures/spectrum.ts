@@ -172,7 +172,7 @@ export const spectrum = defineFigure<Model>({
       `Wavelengths of ${count(model.pairs, "pair")} of ${model.title} on a log axis, from ` +
       `${book(first, { significant: 4 })} to ${book(last, { significant: 4 })} positions a turn` +
       `${model.rule === undefined ? "" : `, with ${model.rule} scaling and before it`}. ` +
-      `In a context of ${book(model.context)}, ${noFullTurn(model.after.neverTurn.length)}.`
+      `In a context of ${book(model.context)}, ${noFullTurn(count(model.after.neverTurn.length, "pair"))}.`
     );
   },
 
@@ -275,12 +275,13 @@ function drawWavelengths(surface: Surface, { model, column }: Drawn): void {
   const at = plot.x + (late ? plot.width - 4 : 4);
   const style = { size: labelSize, align: late ? "end" : "start" } as const;
   drawPlate(surface, at, y + 11, `context ${book(context)}`, { ...style, ink: "cool" });
-  if (never.size > 0) drawPlate(surface, at, y - 11, noFullTurn(never.size), { ...style, ink: "accent" });
+  const told = surface.narrow ? book(never.size) : count(never.size, "pair");
+  if (never.size > 0) drawPlate(surface, at, y - 11, noFullTurn(told), { ...style, ink: "accent" });
   if (before) drawBands(surface, charted, bands);
 }
 
-function noFullTurn(pairs: number): string {
-  return `no full turn: ${count(pairs, "pair")}`;
+function noFullTurn(pairs: string): string {
+  return `no full turn: ${pairs}`;
 }
 
 // What the rule did to runs of pairs, told under the upper edge.
