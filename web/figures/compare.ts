@@ -119,7 +119,7 @@ export const compare = defineFigure<Model>({
   title: ({ model, values }) => {
     const all = values.view === "all" || !model.own;
     const what = count(model.rows.length, all ? "scheme" : `${String(values.view)} scheme`);
-    return `${what}: ${all ? "where each acts, " : ""}what it costs, what holds`;
+    return `${what}: ${all ? "where each acts, " : ""}what each costs, what holds`;
   },
 
   caption: ({ model }) =>

@@ -62,8 +62,8 @@ describe("the table", () => {
     const titleOf = (data: unknown): string => compare.title(figureState("compare", {}, data));
     // Of one and of many alike.
     expect([given, given.slice(0, 1)].map(titleOf)).toEqual([
-      "4 schemes: where each acts, what it costs, what holds",
-      "1 scheme: where each acts, what it costs, what holds",
+      "4 schemes: where each acts, what each costs, what holds",
+      "1 scheme: where each acts, what each costs, what holds",
     ]);
     expect(rows.map((row) => row.scheme)).toEqual(["Learned", "RoPE", "ALiBi", "T5 relative bias"]);
     for (const { title, laws } of compareSchemes(given)) {
