@@ -46,11 +46,10 @@ Visibility::Extent Visibility::extent(const QueryBlock& queries, const KeyBlock&
 
 namespace {
 
-// The first of 0 .. count - 1 that does not hold, for what holds up to some point; looked for from `guess` on, which
-// evenly spaced orders hit (a binary search takes as long as a tile of scores: its branches cannot be foreseen).
+// The first of 0 .. count - 1 that does not hold, for what holds up to some point; looked for from `at` on, the place of
+// the lane before (a binary search takes as long as a tile of scores: its branches cannot be foreseen).
 template <class Holds>
-std::size_t first_that_fails(std::size_t count, double guess, Holds holds) {
-  std::size_t at = !(guess > 0) ? 0 : guess < static_cast<double>(count) ? static_cast<std::size_t>(guess) : count;
+std::size_t first_that_fails(std::size_t count, std::size_t at, Holds holds) {
   while (at < count && holds(at)) ++at;
   while (at != 0 && !holds(at - 1)) --at;
   return at;
@@ -63,13 +62,19 @@ void Visibility::rising_rows(const QueryBlock& queries, const KeyBlock& keys, st
                              std::size_t& last) const {
   const double* const order = key_order + keys.first;
   std::size_t from[kLanes], to[kLanes], common_first = 0, common_last = keys.count;
+  // Where evenly spaced orders pass `bound`.
+  const auto guess = [&](double bound) {
+    const double at = (bound - order[0]) * keys.density, last = static_cast<double>(keys.count) - 1;
+    return !(at > 0) ? std::size_t{0} : static_cast<std::size_t>(at < last ? at : last);
+  };
+  const double ahead = causal && window_right > 0 ? 0 : window_right;
   first = keys.count, last = 0;
+  std::size_t near_from = guess(queries.order[0] - window_left), near_to = guess(queries.order[0] + ahead) + 1;
   for (int l = 0; l < kLanes; ++l) {
     const double query = queries.order[l];
-    const double ahead = causal && window_right > 0 ? 0 : window_right;
-    from[l] = first_that_fails(keys.count, (query - window_left - order[0]) * keys.density,
-                               [&](std::size_t j) { return query - order[j] > window_left; });
-    to[l] = first_that_fails(keys.count, (query + ahead - order[0]) * keys.density + 1, [&](std::size_t j) {
+    from[l] = near_from =
+        first_that_fails(keys.count, near_from, [&](std::size_t j) { return query - order[j] > window_left; });
+    to[l] = near_to = first_that_fails(keys.count, near_to, [&](std::size_t j) {
       return (!causal || order[j] <= query) && order[j] - query <= window_right;
     });
     if (from[l] < to[l]) {

@@ -52,7 +52,14 @@ void add_and_find_largest(float* s, const float* b, std::size_t rows, float* m) 
       store(s, s0), store(s + 4, s1);
     }
   } else {
-    for (std::size_t j = 0; j < rows; ++j, s += 8) m0 = max(m0, load(s)), m1 = max(m1, load(s + 4));
+    // Every other row apart, so that no maximum waits for the one before it.
+    F32x4 n0 = m0, n1 = m1;
+    for (; rows >= 2; rows -= 2, s += 16) {
+      m0 = max(m0, load(s)), m1 = max(m1, load(s + 4));
+      n0 = max(n0, load(s + 8)), n1 = max(n1, load(s + 12));
+    }
+    if (rows != 0) m0 = max(m0, load(s)), m1 = max(m1, load(s + 4));
+    m0 = max(m0, n0), m1 = max(m1, n1);
   }
   store(m, m0), store(m + 4, m1);
 }
