@@ -353,7 +353,9 @@ class Run {
           if (!visit(groups_[g], block, b, head, kv_head)) return std::move(fault_);
         }
       }
-      for (std::size_t g = 0; g < groups; ++g) finish_group(groups_[g], row, head);
+      for (std::size_t g = 0; g < groups; ++g) {
+        if (!finish_group(groups_[g], row, head)) return std::move(fault_);
+      }
     }
     return ok();
   }
@@ -638,11 +640,14 @@ class Run {
     }
   }
 
-  void finish_group(Group& group, std::size_t matrix_row, std::size_t head) {
+  // False where fault_ says why not.
+  bool finish_group(Group& group, std::size_t matrix_row, std::size_t head) {
+    bool related = false;  // vectors of relations are in the output
     if (call_.sinks != nullptr) add_sink(group, call_.sinks[head]);
     const float* state = group.state;
     for (const Relate* scheme : call_.relate) {
       if (scheme->value_width() != 0) {
+        related = true;
         // Apart, since the values may have been scaled.
         std::memset(relation_output_.get(), 0, channels_ * kQueries * sizeof(float));
         scheme->finish(scheme_head(call_, head), state, relation_output_.get());
@@ -651,7 +656,9 @@ class Run {
       state += scheme->query_state_size();
     }
     normalise_output(group.o, dv_, group.l, value_unscale_);
-    if (value_scale_ != 1) {  // a mean of values next to the largest float may round past it
+    if (related) {
+      if (!passes(check_output(group, head))) return false;
+    } else if (value_scale_ != 1) {  // a mean of values next to the largest float may round past it
       constexpr float kLargest = std::numeric_limits<float>::max();
       for (std::size_t i = 0; i < dv_ * kQueries; ++i) {
         group.o[i] = group.o[i] > kLargest ? kLargest : group.o[i] < -kLargest ? -kLargest : group.o[i];
@@ -668,6 +675,17 @@ class Run {
       if (call_.weights != nullptr)
         normalise_weights(call_.weights + at * call_.keys, call_.keys, group.m[l], group.l[l]);
     }
+    return true;
+  }
+
+  Status check_output(const Group& group, std::size_t head) const {
+    if (!operands_.inputs_finite || scan_numbers(group.o, dv_ * kQueries).finite) return ok();
+    std::size_t at = 0;
+    while (group.o[at] - group.o[at] == 0) ++at;
+    return refuse(Code::kOutOfRange, "attention", "v",
+                  "small enough, with the relations' vectors added, for its weighted sums to stay within float32",
+                  "an output that overflows at head " + to_text(real(head)) + ", query " +
+                      to_text(real(group.first + at % kQueries)) + ", channel " + to_text(real(at / kQueries)));
   }
 
   // The trace of a slot without schemes is zero.

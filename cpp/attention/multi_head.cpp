@@ -102,7 +102,7 @@ Status multi_head_attention(const MultiHeadCall& call) {
     if (!joins) return ok();
     inner.q = q.get(), inner.k = k.get(), inner.v = v.get(), inner.out = o.get();
     if (Status status = attention(inner); !status.ok()) {
-      if (status.argument == "q") status.argument = "wq";  // projected
+      if (status.argument == "q" || status.argument == "v") status.argument.insert(0, "w");  // projected
       if (status.subject == "attention") status.subject = kSubject;
       return status;
     }

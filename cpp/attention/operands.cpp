@@ -303,7 +303,7 @@ Status check_operands(const AttentionCallOf<double>& call, Operands& operands) {
 const char* largest_term(double content, double bias, double mask) {
   const auto magnitude = [](double x) { return x < 0 ? -x : x; };
   content = magnitude(content), bias = magnitude(bias), mask = magnitude(mask);
-  if (content > bias && content > mask) return "q";
+  if (!(content <= bias || content <= mask)) return "q";  // NaN too: products that overflow either way
   return bias > mask ? "bias" : "mask";
 }
 

@@ -46,8 +46,8 @@ Visibility::Extent Visibility::extent(const QueryBlock& queries, const KeyBlock&
 
 namespace {
 
-// The first of 0 .. count - 1 that does not hold, for what holds up to some point; looked for from `at` on, the place of
-// the lane before (a binary search takes as long as a tile of scores: its branches cannot be foreseen).
+// The first of 0 .. count - 1 that does not hold, for what holds up to some point; looked for from `at` on, the place
+// of the lane before (a binary search takes as long as a tile of scores: its branches cannot be foreseen).
 template <class Holds>
 std::size_t first_that_fails(std::size_t count, std::size_t at, Holds holds) {
   while (at < count && holds(at)) ++at;

@@ -482,7 +482,11 @@ function readShaped(subject: string, argument: string, value: Record<string, unk
   if (isRevoked(raw) || (!isList(raw) && !ArrayBuffer.isView(raw) && !(raw instanceof Tensor))) {
     refuse("not-a-number", subject, `${argument}.data`, "a flat array of numbers", raw);
   }
-  const boolean = value.dtype === "bool";
+  const kind = value.dtype ?? value.type;
+  if (kindOfArray(raw) === "Uint16Array" && (kind === "float16" || kind === "bfloat16")) {
+    refuse("unsupported", subject, `${argument}.data`, `numbers, decoded from ${kind}`, raw);
+  }
+  const boolean = kind === "bool";
   const strides = value.stride ?? value.strides;
   const offset = value.offset;
   // Nothing of the object is read after its elements: a getter could take them away.

@@ -98,7 +98,9 @@ class Rope final : public TurnedPairs {
       const std::size_t a = half ? i : 2 * i, b = half ? i + pairs_ : a + 1;
       double sum = 0;
       for (std::size_t t = 0; t < positions.count; ++t) {
-        sum += positions.data[t] * (y[t * d + a] * dy[t * d + b] - y[t * d + b] * dy[t * d + a]);
+        const double da = dy[t * d + a], db = dy[t * d + b];
+        if (da == 0 && db == 0) continue;  // what nobody sees may be NaN
+        sum += positions.data[t] * (y[t * d + a] * db - y[t * d + b] * da);
       }
       to["frequencies"][i] += turning.rates[i] * sum;
     }

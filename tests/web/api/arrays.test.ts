@@ -319,6 +319,18 @@ describe("schemes", () => {
     expect(scheme.slopes).toBe(scheme.slopes);
   });
 
+  it.each(["float16", "bfloat16"])("take no bits of %s for numbers, whichever way the type is told", (type) => {
+    const data = Uint16Array.of(0x3c00, 0x4000);
+    for (const kind of [{ type }, { dtype: type }]) {
+      expect(() => tensor({ data, dims: [1, 2], ...kind })).toThrow(
+        expect.objectContaining({ code: "unsupported", allowed: `numbers, decoded from ${type}` }),
+      );
+    }
+    expect(tensor({ data, dims: [1, 2], type: "uint16" } as { data: Uint16Array; dims: number[] }).tolist()).toEqual([
+      [15360, 16384],
+    ]);
+  });
+
   it("take flags as booleans, a bool tensor or numbers alike", () => {
     const flags = [
       [true, false, true],

@@ -8,6 +8,7 @@ import {
   attentionGradient,
   multiHeadAttention,
   randomNormal,
+  shaw,
   tensor,
   toeplitz,
 } from "../../../web/src/index.js";
@@ -85,6 +86,25 @@ describe("scores whose terms are finite", () => {
         expect(caught(() => attention(q, k, k, { ...options, allowNonFinite: true, bias: [] }))).toBeUndefined();
       }
     }
+  });
+
+  it("name a term where infinities of both signs meet, as where one is too large", () => {
+    const found = caught(() => attention([[1e25, 1e25]], [[1e25, -1e25]], [[1]]));
+    expect([found?.code, found?.argument]).toEqual(["out-of-range", "q"]);
+  });
+
+  it("name v where relations' vectors take its sums beyond float32, whatever the values' own size", () => {
+    for (const [value, vector] of [[3e38, 3e38], [-3e38, -3e38], [0, 3.4e38], [3e38, 0.9e38]] as const) {
+      const relate = shaw({ dim: 1, clip: 0, keys: false, values: [[vector]] });
+      const found = caught(() => attention([[1], [1]], [[1], [1]], [[value], [value]], { relate }));
+      expect([found?.code, found?.argument, found?.given], `${value} ${vector}`).toEqual([
+        "out-of-range",
+        "v",
+        "an output that overflows at head 0, query 0, channel 0",
+      ]);
+    }
+    const relate = shaw({ dim: 1, clip: 0, keys: false, values: [[-3e38]] });
+    expect(Math.abs(attention([[1]], [[1]], [[3e38]], { relate }).out.data[0]!)).toBeLessThan(1e32);
   });
 
   it("name the argument in float64 too", () => {

@@ -6,10 +6,12 @@ import {
   alibi,
   attention,
   attentionGradient,
+  kerple,
   randomNormal,
   rope,
   shaw,
   tensor,
+  toeplitz,
 } from "../../../web/src/index.js";
 
 const [heads, queries, keys, d] = [2, 9, 13, 4];
@@ -81,6 +83,28 @@ describe.each(kRules)("behind %s", (_, rule, sees) => {
       if (Array.from({ length: queries }, (_, i) => sees(i, j)).some(Boolean)) continue;
       for (let h = 0; h < heads; h++) {
         for (let c = 0; c < d; c++) expect([dk.at(h, j, c), dv.at(h, j, c)]).toEqual([0, 0]);
+      }
+    }
+  });
+
+  it.each([NaN, Infinity])("%d there is in no gradient: of the others, of sinks, of any scheme's parameters", (poison) => {
+    const learning: readonly AttentionOptions[] = [
+      { rotate: rope({ dim: d }), sinks: [0.5, -1] },
+      { rotate: [rope({ dim: d, layout: "half" }), rope({ dim: d })], softcap: 3 },
+      { bias: toeplitz({ values: Array.from({ length: heads }, () => new Array<number>(2 * keys - 1).fill(0.1)) }) },
+      { bias: [alibi({ heads }), kerple({ heads })] },
+      { relate: shaw({ dim: d, clip: 2 }) },
+    ];
+    const unseen = Array.from({ length: keys }, (_, j) => j).filter(
+      (j) => !Array.from({ length: queries }, (_, i) => sees(i, j)).some(Boolean),
+    );
+    const dOut = randomNormal([heads, queries, d], { seed: 4 });
+    for (const schemes of learning) {
+      const options = { ...rule, ...schemes, allowNonFinite: true } as Omit<AttentionOptions, "dtype">;
+      const clean = attentionGradient(q, k, v, dOut, options);
+      for (const j of unseen) {
+        const got = attentionGradient(q, poisoned(k, j, poison), poisoned(v, j, poison), dOut, options);
+        expect(JSON.stringify(got)).toBe(JSON.stringify(clean));
       }
     }
   });
