@@ -968,7 +968,7 @@ describe.each([["light"], ["dark"]])("a page of all figures in %s", (colorScheme
   it("lets no error slip", () => expect(opened.faults).toEqual([]));
 });
 
-it("keeps properties that were set before its element was defined", async () => {
+it("keeps properties that were set before its element was defined, and lets go of them", async () => {
   const { page, faults, close } = await visit("bare");
   const set = figures.map((figure) => {
     const fields = allFields(figure, figureState(figure.name).values, figureState(figure.name).model);
@@ -994,15 +994,26 @@ it("keeps properties that were set before its element was defined", async () => 
       document.head.append(script);
     });
     const out = [];
-    for (const element of made) {
+    for (const [k, element] of made.entries()) {
       await element.drawn;
-      out.push({ words: globalThis.__figures.words(element), values: { ...element.value } });
+      const { words } = globalThis.__figures;
+      const one = { words: words(element), values: { ...element.value } };
+      // What frameworks do to take a property back; a scheme's settings have none.
+      for (const name of Object.keys(list[k][1])) {
+        if (name in element) element[name] = k % 2 === 0 ? null : undefined;
+        else element.removeAttribute(name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`));
+      }
+      await element.drawn;
+      const attributes = element.getAttributeNames().filter((name) => name !== "style");
+      out.push({ ...one, after: words(element), attributes });
     }
     return out;
   }, set);
   set.forEach(([name, some], k) => {
     expect(found[k].values, name).toMatchObject(some);
     expect(found[k].words, name).toEqual(wordsOf(figures[k], found[k].values));
+    expect(found[k].attributes, name).toEqual([]);
+    expect(found[k].after, name).toEqual(wordsOf(figures[k], figureState(name).values));
   });
   expect(faults).toEqual([]);
   await close();

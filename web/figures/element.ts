@@ -310,10 +310,14 @@ export class FigureElement extends Base {
   }
 
   setValue(name: string, value: Value): void {
-    // Frameworks take a property back with these two.
-    if (value !== undefined && value !== null) requireValue(name, value);
-    this.#own.set(name, value);
-    this.#reflect(name, value);
+    if (value === undefined || value === null) {
+      // So frameworks take a property back.
+      this.#own.delete(name);
+      this.removeAttribute(attributeName(name));
+    } else {
+      requireValue(name, value);
+      this.#take({ [name]: value });
+    }
     this.#schedule();
   }
 
