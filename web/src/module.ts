@@ -244,6 +244,9 @@ export function handOver(compiled: boolean, fallbackUrl: string | undefined): Ha
     if (own !== undefined && (compiled || !isModule(own))) modules[part.option] = own;
     else if (text !== undefined) texts[part.option] = text;
   }
+  // What was packed beside the core is unpacked beside it, however that one goes over itself.
+  const coreText = core.packed();
+  if (Object.keys(texts).length > 0 && coreText !== undefined) texts.wasm = coreText;
   const base = typeof document === "undefined" ? undefined : document.baseURI;
   return {
     settings: {
