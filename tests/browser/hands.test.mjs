@@ -225,7 +225,7 @@ it("posenc-spectrum: wavelengths and a context, pairs that never turn, a rule be
       ...more,
     );
     const { summary } = await look();
-    expect(summary).toContain(`${neverTurn.length} pair${neverTurn.length === 1 ? "" : "s"} never complete a turn`);
+    expect(summary).toContain(`no full turn: ${neverTurn.length} pair${neverTurn.length === 1 ? "" : "s"}`);
     return neverTurn.length;
   };
   const many = await check(plain);
