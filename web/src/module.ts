@@ -324,9 +324,9 @@ function instanceOf(unpacker: WebAssembly.Module): Unpacker {
   return new WebAssembly.Instance(unpacker).exports as unknown as Unpacker;
 }
 
-// Other parts are packed beside the core: they have schemes, kernels and the C library in common with it.
-function unpacked(part: Part, packed: Uint8Array, unpacker: WebAssembly.Module): Uint8Array<ArrayBuffer> {
-  return unpackModule(instanceOf(unpacker), packed, part === core ? undefined : inlined(core));
+// What a part was packed beside: the core, with which the others have schemes, kernels and the C library in common.
+function besideOf(part: Part): Uint8Array | undefined {
+  return part === core ? undefined : inlined(core);
 }
 
 // Chromium before 114 refuses modules of more than 4 KB on a page's own thread: one with nothing in it tells.
@@ -367,7 +367,9 @@ function compiled(part: Part): WebAssembly.Module {
   if (wasm !== undefined) return new WebAssembly.Module(wasm);
   const packed = inlined(part);
   const bare = besideThis(part);
-  return new WebAssembly.Module(bare ?? unpacked(part, packed, new WebAssembly.Module(unpackerBytes())));
+  if (bare !== undefined) return new WebAssembly.Module(bare);
+  const unpacker = instanceOf(new WebAssembly.Module(unpackerBytes()));
+  return new WebAssembly.Module(unpackModule(unpacker, packed, besideOf(part)));
 }
 
 // The same, compiled off the page's thread.
@@ -376,11 +378,12 @@ async function compiledLater(part: Part): Promise<WebAssembly.Module> {
   if (isModule(wasm)) return wasm;
   if (wasm !== undefined) return WebAssembly.compile(wasm);
   const packed = inlined(part);
+  const beside = besideOf(part);
   const bytes = unpackerBytes();
   // A rehearsal, as long as an engine needs to see before it optimises what unpacks; it keeps what it has compiled of
   // the same bytes. A page's other scripts and its layout, which the first figure waits for too, come before that.
-  if (compilesAtOnce()) unpackInto(instanceOf(new WebAssembly.Module(bytes)), inlined(core), undefined, 2 ** 14);
-  return WebAssembly.compile(unpacked(part, packed, await WebAssembly.compile(bytes)));
+  if (compilesAtOnce()) unpackInto(instanceOf(new WebAssembly.Module(bytes)), beside ?? packed, undefined, 2 ** 14);
+  return WebAssembly.compile(unpackModule(instanceOf(await WebAssembly.compile(bytes)), packed, beside));
 }
 
 function simdSource(module: WebAssembly.Module): Source {
