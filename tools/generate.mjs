@@ -127,7 +127,7 @@ function optionType(param) {
     case "list":
       return `TensorLike | TableJSON${param.shape?.endsWith("or [1]") ? " | number" : ""}`;
     case "table":
-      return `TensorLike${param.flags ? " | Nested<boolean>" : ""} | TableJSON${param.canOmit ? " | false" : ""}`;
+      return `${param.flags ? "MaskLike" : "TensorLike"} | TableJSON${param.canOmit ? " | false" : ""}`;
     default:
       return "number";
   }
@@ -369,7 +369,7 @@ function typescript(catalogue) {
   return `${[
     kFirstLine,
     `import { type ${types.sort().join(", type ")}, makeScheme, outlined } from "./scheme.js";`,
-    ...(tables ? [`import type { ${flags ? "Nested, " : ""}Tensor, TensorLike } from "./tensor.js";`] : []),
+    ...(tables ? [`import type { ${flags ? "MaskLike, " : ""}Tensor, TensorLike } from "./tensor.js";`] : []),
     "",
     "/** The catalogue without its prose: every scheme's slot, name, title and parameters. */",
     "export const outlines: readonly Outline[] = /* @__PURE__ */ outlined([",

@@ -5,6 +5,8 @@ import { readFinite, readFlag, readMask, readOptions, readPositive, readWhole } 
 import { type Positions, type PositionsLike, countUp, inputPositions, readOrder, readPositions } from "./positions.js";
 import { type BiasScheme, type RelateScheme, type RotateScheme, readSchemes } from "./scheme.js";
 import {
+  type BigIntsLike,
+  type MaskLike,
   type NumberArray,
   type ReadArray,
   Tensor,
@@ -12,6 +14,8 @@ import {
   allowedSize,
   asFloat32,
   asFloat64,
+  checkFlags,
+  kindOfArray,
   product,
   readArray,
   readNumbers,
@@ -37,17 +41,18 @@ export interface AttentionOptions {
   readonly window?: number | readonly [left: number | null, right: number | null];
   /** Keys before this index are visible to all queries. Default 0. */
   readonly prefixLength?: number;
-  /** Which keys are there, [Tk] or [B, Tk]: true or 1 = visible. */
-  readonly keyMask?: readonly boolean[] | readonly (readonly boolean[])[] | TensorLike;
+  /** Which keys are there, [Tk] or [B, Tk]: true, 1 or 1n = visible, so a tokenizer's attention_mask serves. */
+  readonly keyMask?: MaskLike;
   /** How many keys of each batch entry are there, [B] (a number where there is no batch axis). */
-  readonly keyLengths?: number | TensorLike;
+  readonly keyLengths?: number | TensorLike | BigIntsLike;
   /**
-   * Which pairs are there: booleans, a bool tensor or a Uint8Array (true or 1 = visible); or numbers that are added to
-   * the scores after the biases, of which -Infinity masks. Its shape broadcasts to [B, H, Tq, Tk] from the right, as
-   * in NumPy; a bare typed array is [Tk], [Tq, Tk], [H, Tq, Tk] or [B, H, Tq, Tk] by its length. A pair is seen where
-   * this and `causal`, `window`, `prefixLength`, `keyMask` and `keyLengths` all let it.
+   * Which pairs are there: booleans, a bool tensor, a Uint8Array or BigInts (true, 1 or 1n = visible); or numbers
+   * that are added to the scores after the biases, 1 and 0 too, of which -Infinity masks. Its shape broadcasts to [B,
+   * H, Tq, Tk] from the right, as in NumPy; a bare typed array is [Tk], [Tq, Tk], [H, Tq, Tk] or [B, H, Tq, Tk] by
+   * its length. A pair is seen where this and `causal`, `window`, `prefixLength`, `keyMask` and `keyLengths` all let
+   * it.
    */
-  readonly mask?: readonly boolean[] | NestedBooleans | TensorLike;
+  readonly mask?: MaskLike;
   /** cap: content + relate becomes cap * tanh((content + relate) / cap), before biases and masks. */
   readonly softcap?: number;
   /** A logit a head, [H], not scaled: it takes its share of the softmax and gives no value. */
@@ -83,9 +88,6 @@ export interface AttentionOptions {
   /** Receives `out`: an array of the dtype (a Float32Array by default) or a tensor of its size. */
   readonly out?: Float32Array | Float64Array | Tensor;
 }
-
-/** Booleans, nested in rows. */
-export type NestedBooleans = readonly (readonly boolean[] | NestedBooleans)[];
 
 /**
  * The terms of the scores, each shaped like `weights`: content + relate + bias = scores to the last bit, in that order.
@@ -668,13 +670,35 @@ function readKeyLengths(subject: string, value: unknown, batch: number, keys: nu
   if (value === undefined) return undefined;
   const allowed = `${batch} whole numbers from 0 to ${keys}, one a batch entry`;
   const { data, shape } =
-    typeof value === "number" ? { data: [value], shape: [1] } : readArray(subject, "keyLengths", value);
+    typeof value === "number" ? { data: [value], shape: [1] } : readArray(subject, "keyLengths", value, Number);
   if (shape.length !== 1 || shape[0] !== batch) {
     refuseShape(subject, "keyLengths", allowed, shape);
   }
   return Float64Array.from(data as ArrayLike<number>, (length) =>
     readWhole(subject, "keyLengths", length, allowed, keys),
   );
+}
+
+const kMaskKinds = "booleans (a bool tensor, a Uint8Array or BigInts: 1 = visible), or floats to be added";
+
+/** @internal The array of `mask`: BigInts and rows of bytes are flags, never added. */
+export function readMaskArray(subject: string, value: unknown): ReadArray {
+  let flags = false;
+  const read = readArray(subject, "mask", value, (entry) => {
+    flags = true;
+    return Number(entry);
+  });
+  if (isList(value)) {
+    // What a bare array of the kind is, its rows are.
+    let row: unknown = value;
+    while (isList(row)) row = row[0];
+    const kind = kindOfArray(row) ?? "";
+    flags ||= kind.startsWith("Uint8");
+    if (!flags && /int/i.test(kind)) refuse("not-a-number", subject, "mask", kMaskKinds, verbatim("integers"));
+  }
+  if (!flags) return read;
+  checkFlags(subject, "mask", read.data, "true and false (or 1 and 0, or 1n and 0n)");
+  return { ...read, boolean: true };
 }
 
 interface ReadMask {
@@ -691,7 +715,7 @@ function readPairMask(
 ): ReadMask | undefined {
   if (value === undefined) return undefined;
   const allowed = `of a shape that broadcasts to ${printedShape(full)}, [B, H, Tq, Tk]`;
-  const read = readArray(subject, "mask", value);
+  const read = readMaskArray(subject, value);
   const { data } = read;
   const fits = (shape: readonly number[]): boolean => product(shape) === data.length;
   const shape = read.shaped ? read.shape : ([3, 2, 1, 0].map((axis) => full.slice(axis)).find(fits) ?? read.shape);
@@ -704,8 +728,7 @@ function readPairMask(
     return { seen: data instanceof Uint8Array ? data : Uint8Array.from(data), shape: padded };
   }
   if (!(data instanceof Float32Array || data instanceof Float64Array)) {
-    const kinds = "booleans (a bool tensor or a Uint8Array: 1 = visible), or floats to be added";
-    refuse("not-a-number", subject, "mask", kinds, verbatim("integers"));
+    refuse("not-a-number", subject, "mask", kMaskKinds, verbatim("integers"));
   }
   return { added: asFloats(subject, "mask", data, dtype), shape: padded };
 }

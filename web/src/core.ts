@@ -2,9 +2,13 @@
 export { type Info, type InitOptions, info, init, ready } from "./module.js";
 export { type ErrorCode, PosencError, type PosencErrorClass, type Refusal } from "./error.js";
 export {
+  type BigInts,
+  type BigIntsLike,
   type DType,
   type Element,
+  type MaskLike,
   type Nested,
+  type NestedBooleans,
   type NestedNumbers,
   type NumberArray,
   type Shaped,
@@ -53,7 +57,6 @@ export {
   type AttentionOptions,
   type AttentionResult,
   type AttentionTrace,
-  type NestedBooleans,
   type Traced,
   type Weighted,
   attention,

@@ -146,10 +146,10 @@ export function readMask(
 ): { data: Uint8Array; shape: readonly number[] } {
   const allowed =
     maxRank === 1 ? "true or false (or 1 or 0) for each token, [T]" : "true or false (or 1 or 0), [Tk] or [B, Tk]";
-  const read = readArray(subject, argument, value);
-  if (read.shape.length < 1 || read.shape.length > maxRank) {
-    refuseShape(subject, argument, allowed, read.shape);
-  }
+  const read = readArray(subject, argument, value, Number);
+  // A tokenizer gives one sequence as a batch of one.
+  const shape = maxRank === 1 && read.shape.length === 2 && read.shape[0] === 1 ? read.shape.slice(1) : read.shape;
+  if (shape.length < 1 || shape.length > maxRank) refuseShape(subject, argument, allowed, shape);
   const data = new Uint8Array(read.data.length);
   for (let t = 0; t < data.length; t++) {
     const entry = read.data[t]!;
@@ -158,5 +158,5 @@ export function readMask(
     }
     data[t] = entry;
   }
-  return { data, shape: read.shape };
+  return { data, shape };
 }

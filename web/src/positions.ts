@@ -3,29 +3,27 @@ import { CountUp, type Frame, type Place } from "./module.js";
 import { isList, refuse, refuseMissing, refuseShape, refuseUnknown, verbatim } from "./error.js";
 import { kLimit, readFinite, readMask, readOptions, readWhole } from "./options.js";
 import {
+  type BigIntsLike,
+  type MaskLike,
   type NestedNumbers,
   type NumberArray,
   type Shaped,
   Tensor,
   allowedSize,
   asFloat64,
-  kindOfArray,
-  lengthOf,
   readArray,
-  refuseDetached,
 } from "./tensor.js";
 
 /**
- * `n` (0 … n - 1), an array of reals or BigInts, a BigInt64Array, or [axes, T] nested or as a tensor. Whole numbers are
- * exact to 2^53.
+ * `n` (0 … n - 1), an array of reals or BigInts, a BigInt64Array, or [axes, T] nested or as a tensor, of another library
+ * too. Whole numbers are exact to 2^53.
  */
 export type PositionsLike =
   | number
   | readonly (number | bigint)[]
   | readonly (readonly (number | bigint)[])[]
   | NumberArray
-  | BigInt64Array
-  | BigUint64Array
+  | BigIntsLike
   | Tensor
   | Shaped
   | NestedNumbers;
@@ -53,11 +51,12 @@ export function readPositions(subject: string, argument: string, value: unknown)
   if (typeof value === "number")
     return countUp(0, readWhole(subject, argument, value, kAllowed, kLimit), subject, argument);
   if (value === undefined) refuseMissing(subject, argument, kAllowed);
-  if (isBigInts(value)) {
-    const data = Float64Array.from(bigInts(subject, argument, value));
-    return { data, axes: 1, count: data.length };
-  }
-  const read = readArray(subject, argument, withoutBigInts(subject, argument, value));
+  const read = readArray(subject, argument, value, (entry) => {
+    if (entry > 9007199254740992n || entry < -9007199254740992n) {
+      refuse("out-of-range", subject, argument, "at most 2^53 in magnitude", entry);
+    }
+    return Number(entry);
+  });
   if (read.boolean) refuse("not-a-number", subject, argument, kAllowed, verbatim("booleans"));
   if (
     read.shape.length < 1 ||
@@ -126,39 +125,6 @@ export function readOrder(subject: string, argument: string, value: unknown, cou
   return data;
 }
 
-function fromBigInt(subject: string, argument: string, value: bigint): number {
-  if (value > 9007199254740992n || value < -9007199254740992n) {
-    refuse("out-of-range", subject, argument, "at most 2^53 in magnitude", value);
-  }
-  return Number(value);
-}
-
-type BigInts = BigInt64Array | BigUint64Array;
-
-function isBigInts(value: unknown): value is BigInts {
-  const kind = kindOfArray(value);
-  return kind === "BigInt64Array" || kind === "BigUint64Array";
-}
-
-function bigInts(subject: string, argument: string, array: BigInts): number[] {
-  refuseDetached(subject, argument, array);
-  return Array.from({ length: lengthOf(array) }, (_, t) => fromBigInt(subject, argument, array[t]!));
-}
-
-// Arrays may mix numbers and BigInts. Two levels are all that positions have: deeper ones, and arrays that hold
-// themselves, are for readArray to refuse.
-function withoutBigInts(subject: string, argument: string, value: unknown, levels = 2): unknown {
-  if (!isList(value) || levels === 0) return value;
-  const first: unknown = value[0];
-  if (isBigInts(first) || isList(first)) {
-    return value.map((row: unknown) =>
-      isBigInts(row) ? bigInts(subject, argument, row) : withoutBigInts(subject, argument, row, levels - 1),
-    );
-  }
-  if (!value.some((p) => typeof p === "bigint")) return value;
-  return value.map((p: unknown) => (typeof p === "bigint" ? fromBigInt(subject, argument, p) : p));
-}
-
 /**
  * `arange(stop)`, `arange(start, stop)` or `arange(start, stop, step)`: start, start + step, … before stop, float64
  * [T].
@@ -198,12 +164,12 @@ export interface PaddedPositionsOptions {
 }
 
 /**
- * Positions of a padded sequence from its mask [T] (true or 1 = token): tokens count 0, 1, 2 … whatever lies before
- * them, padding gets `fill` (the cumulative-sum rule of Hugging Face). A mask padded on the other side than `padding`
- * says is `shape-mismatch`.
+ * Positions of a padded sequence from its mask, [T] or [1, T] (true, 1 or 1n = token): tokens count 0, 1, 2 … whatever
+ * lies before them, padding gets `fill` (the cumulative-sum rule of Hugging Face). A mask padded on the other side than
+ * `padding` says is `shape-mismatch`.
  */
 export function paddedPositions(
-  mask: readonly boolean[] | PositionsLike,
+  mask: MaskLike,
   options: PaddedPositionsOptions = {},
 ): Tensor<"float64"> {
   const subject = "paddedPositions";

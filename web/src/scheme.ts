@@ -339,7 +339,9 @@ function readTable(subject: string, param: ParamOutline, value: unknown): TableV
   if (parsed === undefined && (typeof value !== "object" || value === null)) {
     refuse("not-a-number", subject, param.name, param.allowed, value);
   }
-  const { data, shape } = parsed ?? (param.flags ? readArray : readNumbers)(subject, param.name, value);
+  const { data, shape } =
+    parsed ??
+    (param.flags ? readArray(subject, param.name, value, Number) : readNumbers(subject, param.name, value));
   if (wide ? shape.length !== 1 : shape.length < 1 || shape.length > 3) {
     refuseShape(subject, param.name, param.allowed, shape);
   }

@@ -29,7 +29,7 @@ export type Element<D extends DType> = D extends "bool" ? boolean : number;
 /** Nested plain arrays, as {@link Tensor.tolist} gives them. */
 export type Nested<T> = T | readonly Nested<T>[];
 
-/** A typed array of numbers. BigInt arrays are taken as positions only. */
+/** A typed array of numbers. */
 export type NumberArray =
   | Float32Array
   | Float64Array
@@ -41,14 +41,33 @@ export type NumberArray =
   | Int32Array
   | Uint32Array;
 
-/** Anything with a shape: a tensor of this package, of transformers.js or tfjs, or an ndarray. */
+/** A typed array of BigInts. */
+export type BigInts = BigInt64Array | BigUint64Array;
+
+/**
+ * Anything with a shape: a tensor of this package, of transformers.js or tfjs, or an ndarray. BigInts are taken where
+ * {@link BigIntsLike} is; transformers.js has one type for all its tensors.
+ */
 export type Shaped =
-  | { readonly data: NumberArray | readonly number[]; readonly shape: readonly number[] }
-  | { readonly data: NumberArray | readonly number[]; readonly dims: readonly number[] }
+  | { readonly data: NumberArray | BigInts | readonly number[]; readonly shape: readonly number[] }
+  | { readonly data: NumberArray | BigInts | readonly number[]; readonly dims: readonly number[] }
   | { dataSync(): NumberArray; readonly shape: readonly number[] };
 
 /** Nested arrays of numbers; the innermost may be typed arrays. */
 export type NestedNumbers = readonly (number | NumberArray | NestedNumbers)[];
+
+/** BigInts in any form, such as the int64 tensors of tokenizers: taken as positions, counts and masks. */
+export type BigIntsLike =
+  | BigInts
+  | readonly Nested<bigint | BigInts>[]
+  | { readonly data: readonly bigint[]; readonly shape: readonly number[] }
+  | { readonly data: readonly bigint[]; readonly dims: readonly number[] };
+
+/** Booleans, nested in rows. */
+export type NestedBooleans = readonly (readonly boolean[] | NestedBooleans)[];
+
+/** A mask of true and false, 1 and 0, or 1n and 0n. */
+export type MaskLike = readonly boolean[] | NestedBooleans | TensorLike | BigIntsLike;
 
 /** Whatever is taken where an array is asked for. A bare typed array serves where the shape is implied. */
 export type TensorLike = Tensor | Shaped | NumberArray | NestedNumbers;
@@ -280,9 +299,15 @@ function checkType(subject: string, dtype: unknown): void {
   }
 }
 
-function checkFlags(subject: string, argument: string, data: NumberArray): void {
+/** Refuses entries other than 0 and 1. */
+export function checkFlags(
+  subject: string,
+  argument: string,
+  data: NumberArray,
+  allowed = "true and false (or 1 and 0) for bool",
+): void {
   const at = data.findIndex((value: number) => value !== 0 && value !== 1);
-  if (at >= 0) refuse("out-of-range", subject, argument, "true and false (or 1 and 0) for bool", data[at]);
+  if (at >= 0) refuse("out-of-range", subject, argument, allowed, data[at]);
 }
 
 function converted<D extends DType>({ data, source }: ReadArray, dtype: D): Storage[D] {
@@ -415,6 +440,10 @@ function isNumberArray(value: unknown): value is NumberArray {
   return kNumberArrays.has(kindOfArray(value) ?? "");
 }
 
+function isBigInts(value: unknown): value is BigInts {
+  return /^Big/.test(kindOfArray(value) ?? "");
+}
+
 function readTyped(subject: string, argument: string, array: NumberArray): NumberArray {
   refuseDetached(subject, argument, array);
   return plainView(array);
@@ -435,8 +464,14 @@ function checkedShape(subject: string, argument: string, shape: unknown): readon
   return list;
 }
 
-/** Reads anything listed in {@link TensorLike}; elements that are not numbers (or booleans) are `not-a-number`. */
-export function readArray(subject: string, argument: string, value: unknown): ReadArray {
+/** What a BigInt counts as, where there may be any. */
+export type Whole = (entry: bigint) => number;
+
+/**
+ * Reads anything listed in {@link TensorLike}, and with `whole` in {@link BigIntsLike}; elements that are not numbers
+ * (or booleans) are `not-a-number`.
+ */
+export function readArray(subject: string, argument: string, value: unknown, whole?: Whole): ReadArray {
   if (isRevoked(value)) refuse("not-a-number", subject, argument, "an array of numbers", value);
   if (value instanceof Tensor) {
     const { data: source, dtype } = value;
@@ -453,7 +488,8 @@ export function readArray(subject: string, argument: string, value: unknown): Re
     const data = readTyped(subject, argument, value);
     return { data, source: value, shape: [data.length], shaped: false, boolean: false, nested: false };
   }
-  if (isList(value)) return readNested(subject, argument, value);
+  const rows = isList(value);
+  if (rows || (whole && isBigInts(value))) return { ...readNested(subject, argument, value, whole), shaped: rows };
   if (value === undefined) refuseMissing(subject, argument, "an array of numbers");
   if (typeof value === "number" || typeof value === "boolean") {
     if (subject === "tensor") {
@@ -467,12 +503,12 @@ export function readArray(subject: string, argument: string, value: unknown): Re
     }
   }
   if (typeof value === "object" && value !== null && !ArrayBuffer.isView(value)) {
-    return readShaped(subject, argument, value as Record<string, unknown>);
+    return readShaped(subject, argument, value as Record<string, unknown>, whole);
   }
   refuse("not-a-number", subject, argument, "an array of numbers", value);
 }
 
-function readShaped(subject: string, argument: string, value: Record<string, unknown>): ReadArray {
+function readShaped(subject: string, argument: string, value: Record<string, unknown>, whole?: Whole): ReadArray {
   const shape = value.shape ?? value.dims;
   if (shape === undefined || (value.data === undefined && typeof value.dataSync !== "function")) {
     refuse("not-a-number", subject, argument, "an array of numbers, or an object with data and shape", value);
@@ -490,7 +526,7 @@ function readShaped(subject: string, argument: string, value: Record<string, unk
   const strides = value.stride ?? value.strides;
   const offset = value.offset;
   // Nothing of the object is read after its elements: a getter could take them away.
-  const read = readArray(subject, `${argument}.data`, raw);
+  const read = readArray(subject, `${argument}.data`, raw, whole);
   if (read.shaped && read.shape.length !== 1) {
     refuseShape(subject, `${argument}.data`, "a flat array", read.shape);
   }
@@ -567,14 +603,22 @@ function gathered(
   return result;
 }
 
-function readNested(subject: string, argument: string, value: readonly unknown[]): ReadArray {
+type Row = readonly unknown[] | BigInts;
+
+function readNested(subject: string, argument: string, value: Row, whole?: Whole): ReadArray {
+  const isRow = (item: unknown): item is Row => isList(item) || (whole !== undefined && isBigInts(item));
+  const lengthIn = (row: Row): number => {
+    if (isList(row)) return row.length;
+    refuseDetached(subject, argument, row as BigInts);
+    return lengthOf(row as BigInts);
+  };
   const shape: number[] = [];
   let leaf: unknown = value;
-  while (isList(leaf)) {
-    shape.push(leaf.length);
+  while (isRow(leaf)) {
+    shape.push(lengthIn(leaf));
     if (shape.length > 8)
       refuse("shape-mismatch", subject, argument, "nested at most 8 deep", verbatim("a deeper array"));
-    leaf = leaf[0] as unknown;
+    leaf = leaf[0];
   }
   const typedLeaves = isNumberArray(leaf);
   if (typedLeaves) shape.push(lengthOf(leaf as NumberArray));
@@ -584,8 +628,8 @@ function readNested(subject: string, argument: string, value: readonly unknown[]
   const depth = shape.length;
   let next = 0;
   const ragged = (item: unknown, axis: number): never => {
-    const length = isList(item)
-      ? `one of length ${item.length}`
+    const length = isRow(item)
+      ? `one of length ${lengthIn(item)}`
       : isNumberArray(item)
         ? `one of length ${lengthOf(item)}`
         : printed(item);
@@ -606,20 +650,21 @@ function readNested(subject: string, argument: string, value: readonly unknown[]
       next += row.length;
       return;
     }
-    if (!isList(item) || item.length !== shape[axis]) {
+    if (!isRow(item) || lengthIn(item) !== shape[axis]) {
       // A stray element among rows is no number's fault but the shape's, unless it is no array at all.
-      if (isList(item) || typeof item === "number" || isNumberArray(item)) ragged(item, axis);
+      if (isRow(item) || typeof item === "number" || isNumberArray(item)) ragged(item, axis);
       refuse("not-a-number", subject, argument, "an array of numbers", item);
     }
     if (axis < depth - 1) {
-      for (let i = 0; i < shape[axis]!; i++) walk((item as unknown[])[i], axis + 1);
+      for (let i = 0; i < shape[axis]!; i++) walk(item[i], axis + 1);
       return;
     }
     for (let i = 0; i < shape[axis]!; i++) {
-      const element = (item as unknown[])[i];
+      const element = item[i] as unknown;
       if (typeof element === "number" && !boolean) data[next++] = element;
       else if (typeof element === "boolean" && boolean) data[next++] = element ? 1 : 0;
-      else if (isList(element) || isNumberArray(element)) {
+      else if (typeof element === "bigint" && whole && !boolean) data[next++] = whole(element);
+      else if (isRow(element) || isNumberArray(element)) {
         refuse("shape-mismatch", subject, argument, "a regular array", verbatim("rows among numbers"));
       } else refuse("not-a-number", subject, argument, boolean ? "all booleans" : "an array of numbers", element);
     }

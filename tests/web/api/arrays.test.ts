@@ -234,6 +234,18 @@ describe("positions", () => {
     expect(rows([0, 1n, 2] as never)).toEqual(three);
   });
 
+  it("are int64 tensors too, as tokenizers give position ids", () => {
+    const data = BigInt64Array.of(0n, 1n, 2n);
+    const three = encode(kScheme, 3).data;
+    for (const dims of [[3], [1, 3]]) {
+      expect(encode(kScheme, { data, dims }).data).toEqual(three);
+      expect(encode(kScheme, { data: [...data], shape: dims }).data).toEqual(three);
+      expect(fairseqPositions({ data, dims }, 0).tolist()).toEqual([0, 1, 2]);
+    }
+    const wide = { data: BigInt64Array.of(2n ** 53n + 1n), dims: [1] };
+    expect(() => encode(kScheme, wide)).toThrow("positions must be at most 2^53 in magnitude");
+  });
+
   it("arange counts without accumulating", () => {
     expect(arange(2, 5).tolist()).toEqual([2, 3, 4]);
     expect(arange(1, 0, -0.25).tolist()).toEqual([1, 0.75, 0.5, 0.25]);
@@ -271,6 +283,73 @@ describe("positions", () => {
     ]);
     expect(multimodalPositions([]).shape).toEqual([3, 0]);
     expect(() => multimodalPositions(new Array(2) as never)).toThrow("parts[0] must be {text: n}");
+  });
+});
+
+describe("masks of 0 and 1", () => {
+  const flags = [true, false, true, true];
+  const whole = flags.map(Number);
+  // All forms that mean the same, [T] and [1, T].
+  const forms: [string, posenc.MaskLike][] = [
+    ["booleans", flags],
+    ["numbers", whole],
+    ["bytes", Uint8Array.from(whole)],
+    ["int32", Int32Array.from(whole)],
+    ["a bool tensor", tensor(flags)],
+    ["a BigInt64Array", BigInt64Array.from(whole, BigInt)],
+    ["a BigUint64Array", BigUint64Array.from(whole, BigInt)],
+    ["BigInts", whole.map(BigInt)],
+    ["an int64 tensor", { data: BigInt64Array.from(whole, BigInt), dims: [1, 4] }],
+    ["nested booleans", [flags]],
+    ["nested numbers", [whole]],
+    ["nested bytes", [Uint8Array.from(whole)]],
+    ["nested BigInts", [whole.map(BigInt)]],
+    ["BigInt64Arrays", [BigInt64Array.from(whole, BigInt)]],
+    ["nested int32", [Int32Array.from(whole)]],
+  ];
+  const x = randomNormal([1, 1, 4, 2]);
+  const seen = posenc.attention(x, x, x, { keyMask: flags }).out.data;
+
+  it.each(forms)("may be %s", (what, mask) => {
+    expect(posenc.attention(x, x, x, { keyMask: mask }).out.data).toEqual(seen);
+    expect(paddedPositions(mask).tolist()).toEqual([0, 1, 1, 2]);
+    // Integers could mean either there, and nested numbers are added.
+    if (/int32/.test(what)) expect(() => posenc.attention(x, x, x, { mask })).toThrow("mask must be booleans");
+    else if (!/numbers/.test(what)) expect(posenc.attention(x, x, x, { mask }).out.data).toEqual(seen);
+    if (!/nested|BigInt64Arrays|int64 tensor/.test(what)) return;
+    const cells = posenc.sinusoidal2d({ dim: 4, style: "detr", mask });
+    expect(cells.mask!.tolist()).toEqual([whole]);
+  });
+
+  it("have an entry for each pair by their length, where they are bare BigInts", () => {
+    const pairs = Array.from({ length: 16 }, (_, n) => n % 4 <= n / 4);
+    const masked = (mask: posenc.MaskLike): Float32Array => posenc.attention(x, x, x, { mask }).out.data;
+    expect(masked(BigInt64Array.from(pairs, BigInt))).toEqual(masked(Uint8Array.from(pairs, Number)));
+  });
+
+  it("count keys in BigInts as well", () => {
+    const counted = (keyLengths: posenc.AttentionOptions["keyLengths"]): Float32Array =>
+      posenc.attention(x, x, x, { keyLengths: keyLengths! }).out.data;
+    for (const lengths of [[3n], BigInt64Array.of(3n), { data: [3n], dims: [1] }]) {
+      expect(counted(lengths)).toEqual(counted(3));
+    }
+  });
+
+  it("may have the type that transformers.js has for any tensor", () => {
+    type Theirs = { get data(): Float32Array | Int32Array | BigInt64Array | Uint8Array; get dims(): number[] };
+    const theirs: Theirs = { data: BigInt64Array.from(whole, BigInt), dims: [1, 4] };
+    const tokens: Theirs = { data: x.data as Float32Array, dims: [1, 1, 4, 2] };
+    expect(posenc.attention(tokens, tokens, tokens, { keyMask: theirs }).out.data).toEqual(seen);
+    expect(paddedPositions(theirs).size).toBe(4);
+  });
+
+  it("name what is neither", () => {
+    const two = { data: BigInt64Array.of(1n, 1n, 1n, 2n), dims: [1, 4] };
+    expect(() => posenc.attention(x, x, x, { keyMask: two })).toThrow(
+      "keyMask must be true or false (or 1 or 0), [Tk] or [B, Tk], got 2",
+    );
+    expect(() => posenc.attention(x, x, x, { mask: two })).toThrow("mask must be true and false (or 1 and 0, or 1n and 0n), got 2");
+    expect(() => paddedPositions([1n, -1n])).toThrow("mask must be true or false (or 1 or 0) for each token, [T], got -1");
   });
 });
 

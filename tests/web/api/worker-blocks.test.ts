@@ -154,6 +154,17 @@ describe("blocks of queries", () => {
     for (const option of [mask, row, added]) expectSame([q, k, v, { causal: true, mask: option }]);
   });
 
+  it("take masks of BigInts as flags", () => {
+    const flags = (shape: readonly number[], offset: number): object => ({
+      data: BigInt64Array.from({ length: shape.reduce((a, b) => a * b) }, (_, i) => BigInt((i + offset) % 3 > 0)),
+      dims: shape,
+    });
+    const args = operands([2, 1, n, d]);
+    for (const mask of [flags([n, n], 0), flags([1, n], 1), flags([2, 1, n, n], 2)]) {
+      expectSame([...args, { mask, keyMask: flags([2, n], 1), keyLengths: BigInt64Array.of(60n, 55n), weights: true }]);
+    }
+  });
+
   it("take batches, grouped queries, other widths, one array for all, and out", () => {
     const q = randomNormal([2, heads, n, d], { seed: 1 });
     const k = randomNormal([2, 2, n, d], { seed: 2 });

@@ -1,7 +1,7 @@
 // A call cut into blocks that run apart. A result of attention depends on its query and the keys of its head alone, so
 // blocks of heads, or of queries that say where they stand, give the bits of the whole.
 import { type ReadArray, Tensor, kindOfArray, product, readArray, readNumbers } from "../tensor.js";
-import { type Places, kAttentionOptions, readCausal, readPlaces, readWindow } from "../attention.js";
+import { type Places, kAttentionOptions, readCausal, readMaskArray, readPlaces, readWindow } from "../attention.js";
 import { readMask, readOptions } from "../options.js";
 import { bufferOf, keep } from "./spares.js";
 import { Packer, Unpacker, dataOfOut, fill } from "./wire.js";
@@ -111,7 +111,7 @@ export class Call {
 
     const known = kOptions.filter((name) => !without.includes(name));
     const given = (this.given = readOptions(subject, options, known));
-    this.mask = given.mask === undefined ? undefined : readArray(subject, "mask", given.mask);
+    this.mask = given.mask === undefined ? undefined : readMaskArray(subject, given.mask);
     if (this.mask?.shaped === false) throw new Unfit();
     const causal = readCausal(subject, given.causal);
     this.causal = causal !== false;
@@ -196,7 +196,7 @@ export class Call {
       const [start, end] = [b * this.keys, (b + 1) * this.keys];
       if (shape.length === 2) own.keyMask = new Tensor(data.slice(start, end), [this.keys], "bool");
     }
-    if (keyLengths !== undefined) own.keyLengths = [Number(readArray("attention", "keyLengths", keyLengths).data[b])];
+    if (keyLengths !== undefined) own.keyLengths = [readArray("attention", "keyLengths", keyLengths, Number).data[b]];
     return own;
   }
 
