@@ -36,19 +36,21 @@ async function bundle(file, options) {
   return outputFiles[0].text;
 }
 
-// What the pages say of numbers, questions and laws, as this process runs it.
+/** A module of the sources, by its path from web/site, as this process runs it. */
+export async function sourceModule(file, target) {
+  const code = await bundle(file, { format: "esm", target });
+  return import(`data:text/javascript,${encodeURIComponent(code)}`);
+}
+
+// What the pages say of numbers, questions and laws.
 async function told(target) {
-  const module = async (file) => {
-    const code = await bundle(file, { format: "esm", target });
-    return import(`data:text/javascript,${encodeURIComponent(code)}`);
-  };
-  const [{ liveText, liveRows, lawWords }, { numbersOf }, { questions }] = await Promise.all(
-    ["live.ts", "numbers.ts", "questions.ts"].map(module),
+  const [{ liveText, liveRows, lawWords }, { numbersOf }, { questions }, { attributeName }] = await Promise.all(
+    ["live.ts", "numbers.ts", "questions.ts", "../figures/figure.ts"].map((file) => sourceModule(file, target)),
   );
   const built = (file) => import(pathToFileURL(join(kRoot, "dist", file)).href);
   const [api, { figures }] = await Promise.all(["index.js", "render.js"].map(built));
   await api.ready();
-  return { api, figures, liveText, liveRows, lawWords, numbersOf, questions };
+  return { api, figures, attributeName, liveText, liveRows, lawWords, numbersOf, questions };
 }
 
 // ---------------------------------------------------------------- what HTML leaves to the build
@@ -159,13 +161,12 @@ function withQuestions(html, { questions }) {
 }
 
 // The gallery's sections, from what the figures say of themselves.
-function withFigures(html, { figures }) {
+function withFigures(html, { figures, attributeName }) {
   return html.replace("<figures></figures>", () => {
     const list = figures.map(({ name }) => `<li><a href="#${name}">${name}</a></li>`);
     const sections = figures.map(({ name, attributes }) => {
       const rows = Object.entries(attributes).map(([attribute, text]) => {
-        const kebab = attribute.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
-        return `<tr><th scope="row"><code>${kebab}</code></th><td>${escaped(text)}</td></tr>`;
+        return `<tr><th scope="row"><code>${attributeName(attribute)}</code></th><td>${escaped(text)}</td></tr>`;
       });
       const snippet = (label, id) =>
         `<div class="snippet"><h3 id="${id}-${name}">${label}</h3> ` +

@@ -9,6 +9,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileAddress, kDist, launch, open } from "../browser/harness.mjs";
 import { builtFigures } from "../browser/figures.mjs";
+import { sourceModule } from "../../web/pages.mjs";
 
 const args = process.argv.slice(2);
 const taken = (name, after) => {
@@ -20,8 +21,7 @@ const inPairs = taken("--pairs", 0) !== undefined;
 const kPatience = 60_000; // milliseconds for one drawing; what takes longer is told as if it had taken this
 const kLadder = [64, 256, 1024, 4096, 16384, 65536, 262144, 1048576];
 
-// Of a field's name, the attribute.
-const attribute = (name) => name.replace(/\./g, "-").replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+const { attributeName } = await sourceModule("../figures/figure.ts");
 
 function fieldsOf(figure, given) {
   const values = { ...given };
@@ -140,7 +140,7 @@ try {
     const opened = await open(browser, fileAddress(file));
     const { name } = figure;
     const ask = (state) => {
-      const plain = Object.fromEntries(Object.entries(state).map(([key, value]) => [attribute(key), value]));
+      const plain = Object.fromEntries(Object.entries(state).map(([key, value]) => [attributeName(key), value]));
       return opened.page.evaluate(measure, { name, state: plain, patience: kPatience });
     };
     const before = [settings, found.length];

@@ -977,7 +977,7 @@ it("keeps properties that were set before its element was defined, and lets go o
       const value = otherValue(figure, field, some);
       if (value !== undefined && Object.keys(some).length < 3) some[field.name] = value;
     }
-    return [figure.name, some];
+    return [figure.name, some, Object.keys(some).map((name) => [name, attributeName(name)])];
   });
   const found = await page.evaluate(async (list) => {
     const made = list.map(([name, some], k) => {
@@ -999,9 +999,9 @@ it("keeps properties that were set before its element was defined, and lets go o
       const { words } = globalThis.__figures;
       const one = { words: words(element), values: { ...element.value } };
       // What frameworks do to take a property back; a scheme's settings have none.
-      for (const name of Object.keys(list[k][1])) {
+      for (const [name, attribute] of list[k][2]) {
         if (name in element) element[name] = k % 2 === 0 ? null : undefined;
-        else element.removeAttribute(name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`));
+        else element.removeAttribute(attribute);
       }
       await element.drawn;
       const attributes = element.getAttributeNames().filter((name) => name !== "style");

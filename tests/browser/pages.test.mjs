@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { unzipSync } from "fflate";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { attributeName } from "../../web/figures/figure.ts";
 import { axe, drawAll as drawEach, fileAddress, inspectFigures } from "./harness.mjs";
 import { kDist, kRoot, kSite, launch, open, overlapsOfPage, serveFolder } from "./harness.mjs";
 
@@ -49,8 +50,7 @@ describe("the gallery", () => {
       .locator("section[data-figure]")
       .evaluateAll((list) => list.map((one) => [...one.querySelectorAll("tbody th")].map((cell) => cell.textContent)));
     const attributes = await page.evaluate(() => posenc.figures.map((figure) => Object.keys(figure.attributes)));
-    const kebab = (name) => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
-    expect(told).toEqual(attributes.map((list) => list.map(kebab)));
+    expect(told).toEqual(attributes.map((list) => list.map(attributeName)));
     const meanings = await page.locator("section[data-figure] tbody td").allTextContents();
     expect(meanings.length).toBe(told.flat().length);
     for (const meaning of meanings) expect(meaning).toMatch(/\w+ \w+|^\w{4,}/);

@@ -286,6 +286,13 @@ describe("TypeScript", () => {
     expect(found).toEqual([]);
   });
 
+  it("makes the names of attributes in one place", () => {
+    const hyphens = /\/\[A-Z\]\/\w*, .*-\$\{\w+\.toLowerCase\(\)\}/;
+    const scripts = tracked.filter((path) => /\.m?[jt]s$/.test(path) && !path.endsWith(".gen.ts"));
+    const files = matches(scripts, hyphens).map((line) => line.replace(/:.*/, ""));
+    expect(files).toEqual(["web/figures/figure.ts"]);
+  });
+
   it("evaluates no text and writes no markup (policies forbid both)", () => {
     expect(
       matches(
