@@ -483,7 +483,7 @@ it("posenc-bias: b(i, j) a head and its profile, for every scheme", async () => 
   expect([offset, head]).toEqual([11, 4]);
   const farthest = posenc.bias(posenc.alibi({ heads: 4 }), { queries: [0], keys: [11] }).at(3, 0, 0);
   await reads("head 4", `bias ${signed(farthest)}`);
-  expect((await choose("scheme", "swin")).title).toBe("Swin relative bias, head 4 of 4, 49 positions");
+  expect((await choose("scheme", "swin")).title).toBe("Swin relative bias, head 4\u00a0of\u00a04, 49 positions");
   // One view alone is no choice.
   expect(await figure.getByRole("tab").count()).toBe(0);
 

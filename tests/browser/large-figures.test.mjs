@@ -307,7 +307,7 @@ describe("attention over 2,048 tokens", () => {
 
   it("shows the weights that the core gives", async () => {
     const { readout, title, live } = await shown();
-    expect(title).toContain("head 1 of 8, RoPE, causal");
+    expect(title).toContain("head 1\u00a0of\u00a08, RoPE, causal");
     expect(live).toContain("computed");
     expect(readout).toContain("w");
     // The figure's own program, run in one piece, gives what the figure says.

@@ -33,7 +33,7 @@ import {
   type State,
   type Values,
 } from "./figure.js";
-import { book, superscript } from "./format.js";
+import { book, outOf, superscript } from "./format.js";
 import { anySlot, givenScheme } from "./given-data.js";
 import { Lens } from "./lens.js";
 import { brokenLines, legend } from "./marks.js";
@@ -259,7 +259,7 @@ export const attention = defineFigure<Model>({
     const named = model.sides.map((side) => side.title).join(" and ");
     return [
       model.cross ? "Cross-attention weights" : "Attention weights",
-      `head ${headShown(values, model.heads) + 1} of ${model.heads}`,
+      `head ${outOf(headShown(values, model.heads) + 1, model.heads)}`,
       named,
       ...(model.causal ? ["causal"] : []),
       ...(model.window > 0 ? [`window of ${model.window}`] : []),

@@ -10,7 +10,7 @@ import {
   type Code,
   type State,
 } from "./figure.js";
-import { book, count, short } from "./format.js";
+import { book, count, outOf, short } from "./format.js";
 import { gridField, gridOf, gridSentence, type Grid } from "./grid-cells.js";
 import { Lens } from "./lens.js";
 import { hasRoom, labelSize, spread, valueTicks, wholeTicks } from "./marks.js";
@@ -190,7 +190,7 @@ export const bias = defineFigure<Model>({
     const profiles = showsProfiles(state);
     const head = profiles ? row : model.head;
     const who =
-      model.heads === 1 ? "" : profiles ? `, ${model.heads} heads` : `, head ${head + 1} of ${model.heads}`;
+      model.heads === 1 ? "" : profiles ? `, ${model.heads} heads` : `, head ${outOf(head + 1, model.heads)}`;
     // "T5 relative bias" says it already.
     const named = model.title.endsWith(" bias") ? model.title : `${model.title} bias`;
     return `${named}${profiles ? " by distance" : ""}${who}, ${count(model.positions, "position")}${model.causal ? ", causal" : ""}`;

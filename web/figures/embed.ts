@@ -190,7 +190,7 @@ export const embed = defineFigure<Model>({
 
   title: ({ model }) =>
     `${model.chosen.title} encoding, ${count(model.rows, "position")}` +
-    `${model.start === 0 ? "" : ` from ${book(model.start)}`} \u00d7\u00a0${count(model.columns, "dimension")}`,
+    `${model.start === 0 ? " " : ` from ${book(model.start)}\u00a0`}\u00d7\u00a0${count(model.columns, "dimension")}`,
 
   caption: ({ view, model }) => {
     if (view === "waves")

@@ -58,6 +58,11 @@ export function count(value: number, one: string, many = `${one}s`): string {
   return `${book(value)} ${value === 1 ? one : many}`;
 }
 
+/** "3 of 8", in one line. */
+export function outOf(part: number, whole: number): string {
+  return `${book(part)}\u00a0of\u00a0${book(whole)}`;
+}
+
 /** With a capital, as a sentence begins. */
 export function capital(words: string): string {
   return words.charAt(0).toUpperCase() + words.slice(1);

@@ -20,7 +20,7 @@ import {
   type Code,
   type State,
 } from "./figure.js";
-import { book, capital, count } from "./format.js";
+import { book, capital, count, outOf } from "./format.js";
 import { givenScheme, refuseData } from "./given-data.js";
 import { magnitude } from "./magnitude.js";
 import { drawFrames, indexTicks, inkOf, inkOn, labelSize } from "./marks.js";
@@ -200,7 +200,7 @@ export const relate = defineFigure<Model>({
 
   title: (state) => {
     const { model } = state;
-    const who = model.heads === 1 ? "" : `, head ${model.head + 1} of ${model.heads}`;
+    const who = model.heads === 1 ? "" : `, head ${outOf(model.head + 1, model.heads)}`;
     const what = showsRows(state) ? "rows of the table" : "terms of the scores";
     return `${model.title}, ${what}${who}, ${count(model.tokens, "token")}${model.causal ? ", causal" : ""}`;
   },

@@ -220,7 +220,7 @@ export const rotate = defineFigure<Model>({
   title: ({ model, view }) => {
     const [shown, total] = [shownOf(model).length, model.pairs.length];
     const what = {
-      pairs: `query and key in ${shown < total ? `${shown} of ` : ""}${count(total, "pair")}`,
+      pairs: `query and key in ${shown < total ? `${shown}\u00a0of\u00a0` : ""}${count(total, "pair")}`,
       layouts: "right and mixed layouts",
     }[view];
     return `${model.title}, ${what ?? `scores of one query and one key at ${count(model.positions, "position")}`}`;

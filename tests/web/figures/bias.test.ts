@@ -134,7 +134,7 @@ describe("words and take-aways", () => {
 
   it("refuses a head that there is not", () => {
     expect(() => figureState("bias", { heads: 4, head: 8 })).toThrow("head must be a whole number from 1 to 4, got 8.");
-    expect(bias.title(figureState("bias", { heads: 16, head: 12 }))).toContain("head 12 of 16");
+    expect(bias.title(figureState("bias", { heads: 16, head: 12 }))).toContain("head 12\u00a0of\u00a016");
   });
 
   it("takes a scheme as data", async () => {
@@ -182,7 +182,7 @@ describe("words and take-aways", () => {
         along.set(offset, value);
       });
       expect(new Set(along.values()).size).toBe(2 * positions - 1);
-      expect(bias.title(state)).toContain(`head ${heads} of ${heads}`);
+      expect(bias.title(state)).toContain(`head ${heads}\u00a0of\u00a0${heads}`);
       expect(bias.caption(state)).toMatch(/^The scheme\u2019s numbers are random until .* is given as data\. Only the/);
       const { javascript } = bias.code!(state);
       expect(javascript).toContain(`randomNormal([${heads}, ${2 * positions - 1}], { seed: `);

@@ -6,6 +6,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { ready } from "../../../web/src/index.js";
 import { figures } from "../../../web/figures/index.js";
 import { figureState } from "../../../web/figures/render.js";
+import { kStates } from "../../browser/states.mjs";
 import { written } from "./written.js";
 
 const folder = join(import.meta.dirname, "drawings");
@@ -27,13 +28,13 @@ describe("drawings", () => {
     expect(text).toBe(readFileSync(file, "utf8"));
   });
 
-  it.each(figures)("of posenc-$name have no number in a line and what it is multiplied by in the next", (figure) => {
+  it.each(figures)("of posenc-$name have no number in a line and what it is multiplied by or out of in the next", (figure) => {
     const { values, model } = figureState(figure.name);
     const tabs = figure.tabs?.(values, model);
-    for (const { value } of tabs?.choices ?? [{ value: "" }]) {
-      const state = figureState(figure.name, tabs ? { [tabs.name]: value } : {});
-      // Neither is a space to break at, but for one between words: 96 positions \u00d7 64 dimensions.
-      expect(figure.title(state)).not.toMatch(/\d[ \u2009]\u00d7|\u00d7[ \u2009]/);
+    const views = tabs?.choices.map(({ value }) => ({ [tabs.name]: value })) ?? [{}];
+    for (const attributes of [...views, ...(kStates[figure.name] ?? [])]) {
+      // None is a space to break at, but for one between words: 96 positions \u00d7 64 dimensions.
+      expect(figure.title(figureState(figure.name, attributes))).not.toMatch(/\d[ \u2009](\u00d7|of \d)|\u00d7[ \u2009]/);
     }
   });
 

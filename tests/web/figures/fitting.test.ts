@@ -165,7 +165,7 @@ describe("what is said of a figure as it is", () => {
   it("says how many of the pairs have a circle", () => {
     const title = (dim: number): string => rotate.title(figureState("rotate", { dim }));
     expect(title(96)).toBe("RoPE, query and key in 48 pairs");
-    expect(title(512)).toBe("RoPE, query and key in 43 of 256 pairs");
+    expect(title(512)).toBe("RoPE, query and key in 43\u00a0of\u00a0256 pairs");
     const { operations } = record(rotate, figureState("rotate", { dim: 512 }));
     const circles = operations.filter((line) => line.includes("stroke=faint"));
     expect(circles.length).toBe(43);
