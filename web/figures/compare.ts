@@ -342,9 +342,9 @@ interface Layout {
 
 function layoutOf(model: Model, width: number): Layout {
   const narrow = width < 500;
-  const lawWidth = narrow ? Math.min(15, (width - 186) / Math.max(1, model.laws.length)) : 20;
+  const lawWidth = narrow ? Math.min(15, (width - 186) / Math.max(1, model.laws.length)) : width < 700 ? 18 : 20;
   const laws = width - lawWidth * model.laws.length - (narrow ? 2 : 6);
-  const wide = width >= 640;
+  const wide = width >= 660;
   const tallest = Math.max(0, ...model.laws.map((law) => estimateWidth(lawWords(law), { size: 11, bold: true })));
   const top = Math.round(Math.max(24, 1.12 * tallest + 17));
   const rows: number[] = [];
@@ -370,7 +370,7 @@ function layoutOf(model: Model, width: number): Layout {
     name: narrow ? 2 : 10,
     parameters,
     longest: narrow ? laws - 6 : parameters + (width < 700 ? 56 : 62),
-    encodes: wide ? parameters + (width < 700 ? 72 : 84) : undefined,
+    encodes: wide ? parameters + (width < 700 ? 68 : 84) : undefined,
     laws,
     lawWidth,
     top,

@@ -150,6 +150,11 @@ describe("drawing", () => {
     expect(new Set(rows).size).toBe(1);
   });
 
+  it.each([764, 700, 680, 660, 640, 500])("shortens no words of the table, %d pixels wide", (width) => {
+    const words = textsOf(record(compare, figureState("compare"), width)).map((text) => text.words);
+    expect(words.filter((one) => one.includes("\u2026"))).toEqual([]);
+  });
+
   it.each([764, 640, 300, 240])("lays no words on others, and cuts none off, %d pixels wide", (width) => {
     for (const attributes of [{}, { row: 16, law: 3 }, { view: "relate" }, { schemes: "rope" }]) {
       const back = record(compare, figureState("compare", attributes), width);
