@@ -265,18 +265,29 @@ function drawWavelengths(surface: Surface, { model, column }: Drawn): void {
   surface.path([plot.x, y, plot.x + plot.width, y], { stroke: "cool", width: 1.6 });
   // In their order, the cursor's among them.
   const dots = x.includes(column) ? x : [...x, column].sort((a, b) => a - b);
-  for (const pair of dots) {
+  const places = dots.map((pair) => [charted.x.place(pair), charted.y.place(shown(after, pair))] as const);
+  dots.forEach((pair, k) => {
     const ink = never.has(pair) ? "accent" : "ink";
-    const place = charted.y.place(shown(after, pair));
-    surface.disc(charted.x.place(pair), place, pair === column ? radius + 1.6 : radius, { fill: ink });
-  }
-  // At the end that is farther from where the pairs cross the line: on a dot nothing may lie.
+    surface.disc(...places[k]!, pair === column ? radius + 1.6 : radius, { fill: ink });
+  });
+  // At the end that is farther from where the pairs cross the line, else where there is room: on a dot nothing may lie.
   const late = 2 * never.size > pairs;
-  const at = plot.x + (late ? plot.width - 4 : 4);
-  const style = { size: labelSize, align: late ? "end" : "start" } as const;
-  drawPlate(surface, at, y + 11, `context ${book(context)}`, { ...style, ink: "cool" });
+  const write = (side: number, words: string, ink: Ink): void => {
+    const style = { size: labelSize, ink };
+    const wide = surface.textWidth(words, style) + 6 + radius;
+    const free = ([end, away]: readonly [boolean, number]): boolean =>
+      !places.some(([px, py]) => {
+        const inside = end ? plot.x + plot.width - px : px - plot.x;
+        return inside < wide && Math.abs(py - y - side * away) < 7 + radius;
+      });
+    const near = [[late, 11], [!late, 11], [late, 25], [!late, 25]] as const;
+    const [end, away] = near.find(free) ?? near[0];
+    const align = end ? "end" : "start";
+    drawPlate(surface, plot.x + (end ? plot.width - 4 : 4), y + side * away, words, { ...style, align });
+  };
+  write(1, `context ${book(context)}`, "cool");
   const told = surface.narrow ? book(never.size) : count(never.size, "pair");
-  if (never.size > 0) drawPlate(surface, at, y - 11, noFullTurn(told), { ...style, ink: "accent" });
+  if (never.size > 0) write(-1, noFullTurn(told), "accent");
   if (before) drawBands(surface, charted, bands);
 }
 
