@@ -639,7 +639,7 @@ it("posenc-permutation: two typed orders, the gap of Attn(PX) and P Attn(X), bro
   const [here, there] = [x, other].map((each) => posenc.sortedAttention(each, each, each));
   const { channel } = await look();
   const [own, moved] = [here.at(0, 1, channel), there.at(0, 3, channel)].map((value) => signed(value));
-  await reads(`channel ${channel} ${own} and ${moved}`, "distance of its outputs 0", "distance of the logits 0");
+  await reads(`channel ${channel} ${own} and ${moved}`, "distance 0", "distance of the logits 0");
   await choose("sums over keys", "index");
   await choose("scheme", "rope");
   await check({ rotate: rope({ dim: 16 }) }, false);
@@ -776,6 +776,9 @@ it("posenc-grid: patches alike or not to one of them, by each metric, dimensions
   const { readout } = await look();
   expect(readout.slice(2, 5).map((words) => Number(words.split(" ").at(-1)))).toEqual([t[3], h[3], w[3]]);
   await reads("token 3");
+  // A scheme without a sequence has the first view, and that view's controls.
+  await choose("scheme", "sinusoidal2d");
+  expect((await press("End", "dimension")).dimension).toBe(15);
 });
 
 it("posenc-precision: positions in four formats against the exact ones, far out, and as waves", async () => {

@@ -493,6 +493,7 @@ export class FigureElement extends Base {
     }
     try {
       const values = this.#readValues();
+      let shown = values;
       try {
         const key = this.#keyOf(values);
         let model = this.#state?.model;
@@ -515,6 +516,7 @@ export class FigureElement extends Base {
         this.#fitted = new Set(Object.keys(values).map(attributeName));
         const part = this.#lens?.part(this.#cells);
         this.#state = stateOf(this.#figure, values, model, { ...this.#hover, part });
+        shown = this.#state.values;
         // Before the words: a canvas has the page work out its styles anew wherever something has been written.
         this.#paint(this.#state, width);
       } finally {
@@ -522,7 +524,7 @@ export class FigureElement extends Base {
         figure.classList.toggle("dark", this.#theme.dark);
         for (const role of paletteNames) figure.style.setProperty(`--${role}`, this.#theme[role]);
         this.#syncTabs(values);
-        this.#syncControls(values);
+        this.#syncControls(shown);
         for (const [name, { control }] of this.#controls) if (values[name] !== undefined) control.show(values[name]);
       }
       for (const [name, { control }] of this.#controls) control.show(this.#state.values[name]);

@@ -365,6 +365,7 @@ export function stateOf(
   const open: State<unknown> = { values, model, row: 0, column: 0, view };
   const cells = readAll(figure.cells?.(open) ?? {});
   const placed = Object.assign(Object.create(null), values) as Record<string, Value | undefined>;
+  if (tabs) placed[tabs.name] = view;
   const [row, column] = [place(cells.row, placed, at.row), place(cells.column, placed, at.column)];
   return { ...open, values: placed, row, column, part: at.part };
 }

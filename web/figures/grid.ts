@@ -116,6 +116,7 @@ export const grid: Figure = defineFigure<Model>({
     const descriptor = descriptorOf(slotOf(name), name);
     const width = name === "fourier" ? 4 * Number(values.levels ?? 4) : Number(values.dim ?? 64);
     const side = { integer: true, least: 2, most: 32 } as const;
+    const sequence = values.view === "sequence" && placesOf[name] === "sequence";
     return [
       choice(
         "scheme",
@@ -142,7 +143,7 @@ export const grid: Figure = defineFigure<Model>({
         Object.entries(metricWords).map(([value, label]) => ({ value, label })),
         { place: values.view === "dimensions" ? "none" : "row" },
       ),
-      ...(values.view === "sequence" || values[name === "fourier" ? "levels" : "dim"] === undefined
+      ...(sequence || values[name === "fourier" ? "levels" : "dim"] === undefined
         ? []
         : [range("dimension", "dimension", 0, 0, width - 1, { integer: true })]),
       range("text", "tokens of text", 6, 0, 24, {
@@ -532,10 +533,11 @@ function drawAlike(surface: Surface, state: Drawn): void {
   drawOne(surface, state, place.one, place.one.x ?? map.x);
 }
 
-// Whole in its line: "from −1 to 1".
+// The ends of its colours are whole in their line: "from −1 to 1".
 function oneWords(model: Model): string {
   const end = book(model.extent, { significant: 3 });
-  return `${followedWords(model, model.dimension)}, from\u00a0\u2212${end}\u00a0to\u00a0${end}`;
+  const words = followedWords(model, model.dimension);
+  return followed(model, model.dimension) === "neither" ? words : `${words}, from\u00a0\u2212${end}\u00a0to\u00a0${end}`;
 }
 
 // One dimension over the grid.
@@ -607,7 +609,7 @@ function tilesOf(model: Model, width: number): Tiles {
 
 function drawTiles(surface: Surface, { model, row, column }: Drawn): void {
   const { dimensions, perRow, wide, tall, height } = tilesOf(model, surface.width);
-  legend(surface, { kind: "signed", extent: model.extent }, 16, height - 26, 130, false);
+  legend(surface, { kind: "signed", extent: model.extent }, 0, height - 26, 130, false);
   dimensions.forEach((dimension, k) => {
     const x = (k % perRow) * (wide + 8);
     const y = Math.floor(k / perRow) * (tall + tileLabel + 6);

@@ -39,6 +39,10 @@ it.each(figures.filter(({ attributes }) => "view" in attributes).map((figure) =>
         expect(offered).toContain(state.view);
         if (offered.includes(view)) continue;
         expect(record(figure, state).operations).toEqual(record(figure, first).operations);
+        const controls = (of: State<unknown>): string[] =>
+          allFields(figure, of.values).map(({ name, place }) => `${name} ${place ?? "row"}`);
+        expect(controls(state), `${JSON.stringify(attributes)} ${view}`).toEqual(controls(first));
+        expect(Object.keys(state.values).sort()).toEqual(Object.keys(first.values).sort());
         for (const words of [figure.title, figure.caption, figure.summary]) expect(words(state)).toBe(words(first));
       }
     }
