@@ -36,7 +36,7 @@ import {
 import { book, outOf, superscript } from "./format.js";
 import { anySlot, givenScheme } from "./given-data.js";
 import { Lens } from "./lens.js";
-import { brokenLines, legend } from "./marks.js";
+import { legend, paragraph } from "./marks.js";
 import { refuseValue } from "./refusal.js";
 import { schemeText } from "./scheme-fields.js";
 import { meansOf } from "./shrink.js";
@@ -768,7 +768,7 @@ function thumbsHeight(thumbs: Thumbs): number {
 
 // Broken without a font at hand, as the layout has none; with room for faces wider than the common one.
 function remarkLines(text: string, width: number): string[] {
-  return brokenLines({ textWidth: estimateWidth }, text, 0.9 * width);
+  return paragraph({ textWidth: estimateWidth }, text, 0.9 * width);
 }
 
 // The same for all that stand side by side.

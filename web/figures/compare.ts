@@ -16,7 +16,7 @@ import {
 } from "./figure.js";
 import { book, count } from "./format.js";
 import { anySlot, givenScheme, refuseData } from "./given-data.js";
-import { brokenLines, drawPlate, labelSize } from "./marks.js";
+import { drawPlate, labelSize, paragraph } from "./marks.js";
 import { refuseValue, sentenceOf } from "./refusal.js";
 import { descriptorOf, literal, schemesOf } from "./scheme-fields.js";
 import { estimateWidth, type Surface } from "./surface.js";
@@ -500,7 +500,7 @@ function detailLines(row: Row, kept: ComparedLaw | undefined, law: string | unde
     facts.push([width < 500 ? "law" : "the law", `${lawWords(law)}: ${typeset(holds)}`]);
   }
   return facts.flatMap(([label, words]) =>
-    brokenLines(measure, words, 0.92 * (width - indent)).map((part, k) => ({
+    paragraph(measure, words, 0.92 * (width - indent)).map((part, k) => ({
       label: k === 0 ? label : "",
       words: part,
     })),

@@ -26,7 +26,7 @@ import {
 import { book, count, powerOfTen, short } from "./format.js";
 import { refuseData } from "./given-data.js";
 import { jsonFault } from "./json-fault.js";
-import { brokenLines, drawPlate, indexTicks, labelSize, scaleOf, spread } from "./marks.js";
+import { drawPlate, indexTicks, labelSize, paragraph, scaleOf, spread } from "./marks.js";
 import { refuseValue } from "./refusal.js";
 import { estimateWidth, type Ink, type Surface } from "./surface.js";
 import { typeset } from "./typeset.js";
@@ -585,7 +585,7 @@ function linesOf(rows: readonly Fact[], width: number, indent: number, gap: numb
   for (const [label, words] of rows) {
     if (label !== "") lines.push({ x: 0, y, words: label, ink: "grey" });
     if (estimateWidth(label, { size: labelSize }) > indent - 6) y += line;
-    for (const part of brokenLines(measure, words, 0.9 * (width - indent))) {
+    for (const part of paragraph(measure, words, 0.9 * (width - indent))) {
       lines.push({ x: indent, y, words: part, ink: "ink" });
       y += line;
     }

@@ -170,7 +170,7 @@ export const extrapolation = defineFigure<Model>({
   },
 
   title: ({ view, model }) => {
-    const to = `${book(model.length)} positions, ${book(model.trained)} of them trained`;
+    const to = `${book(model.length)} positions, ${book(model.trained)}\u00a0of them trained`;
     if (view === "schemes") return `Schemes at ${to}`;
     return view === "phases" ? `Phases of RoPE${under(chosenRule(model))} at ${to}` : `Rules for RoPE at ${to}`;
   },

@@ -210,6 +210,17 @@ export function brokenLines(
   return lines;
 }
 
+/** As {@link brokenLines}, with no word alone on the last line. */
+export const paragraph: typeof brokenLines = (surface, text, width, size = labelSize) => {
+  const lines = brokenLines(surface, text, width, size);
+  const [, rest, word] = /^(.* .*) (.*)$/.exec(lines.at(-2) ?? "") ?? [];
+  const last = `${word} ${lines.at(-1)}`;
+  if (rest !== undefined && last.split(" ").length === 2 && surface.textWidth(last, { size }) <= width) {
+    lines.splice(-2, 2, rest, last);
+  }
+  return lines;
+};
+
 /** Places for labels: near the wished ones and in their order, at least `gap` apart, from `low` to `high`. */
 export function spread(wishes: readonly number[], gap: number, low: number, high: number): number[] {
   const order = wishes.map((_, i) => i).sort((a, b) => (wishes[a] as number) - (wishes[b] as number));

@@ -1,7 +1,7 @@
 // A figure on paper: rule, title, drawing, read-out and caption on one surface, for pictures that leave the page.
 import { cutWord } from "./cut-word.js";
 import type { Figure, Reading, State } from "./figure.js";
-import { brokenLines } from "./marks.js";
+import { brokenLines, paragraph } from "./marks.js";
 import { estimateWidth, Surface, type BackEnd, type Run } from "./surface.js";
 import { SvgBackEnd } from "./svg.js";
 import type { Theme } from "./theme.js";
@@ -28,7 +28,7 @@ function titleSpace(surface: Surface, figure: Figure, state: State<unknown>): nu
 }
 
 function captionLines(surface: Surface, figure: Figure, state: State<unknown>): string[] {
-  return brokenLines(surface, figure.caption(state), Math.min(0.94 * surface.width, captionWidth));
+  return paragraph(surface, figure.caption(state), Math.min(0.94 * surface.width, captionWidth));
 }
 
 /** Height of the whole page at a width, with the lines that `letters` make. */

@@ -206,7 +206,7 @@ export const permutation = defineFigure<Model>({
       { label: "word", value: shortened(isolated(first.words[row] ?? "")) },
       { label: "places", value: `${row} and ${place}` },
       { label: `channel ${column}`, value: `${value(first.outputs, row)} and ${value(second.outputs, place)}` },
-      { label: "distance of its outputs", value: small(apart[row] as number) },
+      { label: "distance", value: small(apart[row] as number) },
       { label: "largest |Attn(PX) \u2212 P Attn(X)|", value: small(gap), constant: true },
       { label: "distance of the logits", value: small(logitGap), constant: true },
     ];

@@ -211,7 +211,7 @@ export const precision = defineFigure<Model>({
       );
     }
     return (
-      `The largest error over all pairs, ${what}. Sines and cosines lie between \u22121 and 1: an error of 1 is noise. ` +
+      `The largest error over all pairs, ${what}. Sines and cosines lie between \u22121\u00a0and\u00a01: an error of 1 is noise. ` +
       growthWords(model.recipe)
     );
   },

@@ -564,7 +564,7 @@ function mixUpWords({ right, mixed, spreads, gap, classic }: MixUp): string {
       "the right scores tell"
     : `scores of one m \u2212 n differ by up to ${write(spreads[1])}, so the offset alone no longer decides`;
   const known = classic
-    ? ` The known case: [1, 2, 3, 4] at position 1 keeps its norm ${book(classic[0], { decimals: 6 })}, mixed it has ` +
+    ? ` The known case: [1,\u00a02,\u00a03,\u00a04] at position 1 keeps its norm ${book(classic[0], { decimals: 6 })}, mixed it has ` +
       `${book(classic[1], { decimals: 6 })}.`
     : "";
   const alarm = keeps && steady ? "No alarm goes off: " : "Mixed up: ";
@@ -720,7 +720,7 @@ function drawScores(surface: Surface, { model, row, column }: Drawn): void {
     row,
     column,
     scale: { kind: "signed", extent: model.extent },
-    rowAxis: { label: "query at m", name: `query at ${row}` },
+    rowAxis: { label: "query at m", name: `query at\u00a0${row}` },
     columnAxis: { name: `key at ${column}`, binary: true },
   });
   drawDiagonal(surface, map, positions, row - column);

@@ -72,7 +72,7 @@ footer { display: flex; flex-wrap: wrap; gap: 4px 24px; align-items: baseline; j
 .actions { display: flex; flex-wrap: wrap; gap: 0 13px; font-size: 12px; margin-inline-start: auto; }
 [inert] { opacity: .5; }
 .caption { color: var(--grey); margin: 10px 0 0; max-width: 44em; }
-.title, .caption { text-wrap: pretty; }
+.title, .caption, .file { text-wrap: pretty; }
 .fault { color: var(--ink); border-inline-start: 2px solid var(--accent); padding: 4px 0 4px 12px; margin: 14px 0;
   max-width: 44em; }
 .code { margin-top: 12px; }

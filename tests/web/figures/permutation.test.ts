@@ -70,7 +70,7 @@ describe("the outputs", () => {
     expect(Number(gapOf(attributes))).toBeCloseTo(gap, 4);
     for (let token = 0; token < 4; token++) {
       const read = readings({ ...attributes, head: 2, token });
-      expect(Number(read["distance of its outputs"])).toBeCloseTo(apart[token]!, 4);
+      expect(Number(read.distance)).toBeCloseTo(apart[token]!, 4);
       expect(read.places).toBe(`${token} and ${[1, 3, 0, 2][token]}`);
     }
   });
@@ -90,7 +90,7 @@ describe("the outputs", () => {
     attend(words(sentence, 1, 8, 4)).flat().forEach((value, at) => expect(here![at]).toBeCloseTo(value, 6));
     for (let token = 0; token < 9; token++) {
       const read = readings({ sentence, sum: "sorted", token });
-      expect([read["distance of its outputs"], read["distance of the logits"]], `${token}`).toEqual(["0", "0"]);
+      expect([read.distance, read["distance of the logits"]], `${token}`).toEqual(["0", "0"]);
     }
     const apart = textsOf(record(permutation, state)).filter(({ words: w, how }) => w === "0" && how.includes("end"));
     expect(apart).toHaveLength(9);

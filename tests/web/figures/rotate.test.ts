@@ -141,7 +141,7 @@ describe("layouts", () => {
       ["mixed norm", "4.962817"],
     ]);
     const caption = rotate.caption(figureState("rotate", { view: "layouts" }));
-    expect(caption).toContain("[1, 2, 3, 4] at position 1 keeps its norm 5.477226, mixed it has 4.962817.");
+    expect(caption).toContain("[1,\u00a02,\u00a03,\u00a04] at position 1 keeps its norm 5.477226, mixed it has 4.962817.");
     expect(caption).toMatch(/^Mixed up: the norm of the query, .* runs from .* so the offset alone no longer decides/);
   });
 

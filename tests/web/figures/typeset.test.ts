@@ -2,8 +2,11 @@
 import { beforeAll, expect, it } from "vitest";
 import { ready } from "../../../web/src/index.js";
 import { figures } from "../../../web/figures/index.js";
-import { figureState } from "../../../web/figures/render.js";
+import { paragraph } from "../../../web/figures/marks.js";
+import { figureNamed, figureState } from "../../../web/figures/render.js";
+import { estimateWidth } from "../../../web/figures/surface.js";
 import { lawWords, typeset } from "../../../web/figures/typeset.js";
+import { kStates } from "../../browser/states.mjs";
 import { record, textsOf } from "./drawn.js";
 
 beforeAll(() => ready());
@@ -20,6 +23,44 @@ it("turns the keyboard's signs into a book's", () => {
     "identity at zero",
     "bounded",
   ]);
+});
+
+it("leaves no word alone on a paragraph's last line", () => {
+  const measure = { textWidth: estimateWidth };
+  for (const figure of figures) {
+    const { values, model } = figureState(figure.name);
+    const tabs = figure.tabs?.(values, model);
+    for (const { value } of tabs?.choices ?? [{ value: "" }]) {
+      const caption = figure.caption(figureState(figure.name, tabs ? { [tabs.name]: value } : {}));
+      for (let width = 240; width <= 560; width += 20) {
+        const lines = paragraph(measure, caption, width);
+        expect(lines.join(" ")).toBe(caption);
+        for (const line of lines) expect(estimateWidth(line, { size: 12 }), line).toBeLessThanOrEqual(width);
+        if (lines.length > 1) expect(lines.at(-1), `${figure.name}, ${width}: ${lines.at(-2)}`).toContain(" ");
+      }
+    }
+  }
+  // What cannot be helped: the word before would not fit beside it, or would be alone itself.
+  expect(paragraph(measure, "a whole internationalization misunderstandings", 170).length).toBe(2);
+  expect(paragraph(measure, "internationalization misunderstandings", 130)).toHaveLength(2);
+  // Drawn paragraphs are such, too.
+  const cross = figureState("attention", { context: "Le chat dort", scheme: "sinusoidal" });
+  const drawn = textsOf(record(figureNamed("attention"), cross, 300)).map(({ words }) => words);
+  expect(drawn.filter((words) => /^be 0\.\d+\.$/.test(words))).toHaveLength(1);
+});
+
+it("breaks no line between a number and what it belongs to", () => {
+  for (const figure of figures) {
+    const { values, model } = figureState(figure.name);
+    const tabs = figure.tabs?.(values, model);
+    const views = tabs?.choices.map(({ value }) => ({ [tabs.name]: value })) ?? [{}];
+    for (const attributes of [...views, ...(kStates[figure.name] ?? [])]) {
+      const state = figureState(figure.name, attributes);
+      // Lists in brackets, ranges of signed numbers, and counts of what has just been named.
+      for (const words of [figure.title(state), figure.caption(state)])
+        expect(words).not.toMatch(/\[\d+, |\u2212\d+ (and|to) \d|\d of them/);
+    }
+  }
 });
 
 it.each(figures)("has no typewriter's apostrophe in $name", (figure) => {
