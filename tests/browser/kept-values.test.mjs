@@ -366,7 +366,7 @@ describe("a notebook's widget", () => {
       await figure.drawn;
       return figure.shadowRoot.querySelector("[part=title]").textContent;
     });
-    expect(rich).toContain("of 2");
+    expect(rich).toContain("of\u00a02");
     // Another figure, one that there is not, and the end.
     const ends = await page.evaluate(async () => {
       const cell = document.querySelector("#cell");
