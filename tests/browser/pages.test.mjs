@@ -536,6 +536,13 @@ describe("every page", () => {
       expect(await overlapsOfPage(page)).toEqual([]);
       await page.setViewportSize({ width: 320, height: 700 });
       expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(320);
+      // A hyphen or a point within a name is no place to break a line at.
+      const names = await page.evaluate(() =>
+        [...document.querySelectorAll("p code")]
+          .filter((name) => name.getClientRects().length > 1)
+          .map((name) => name.textContent),
+      );
+      expect(names).toEqual([]);
       await drawEach(page);
       expect(await overlapsOfPage(page)).toEqual([]);
       expect(faults).toEqual([]);

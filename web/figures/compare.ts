@@ -410,8 +410,10 @@ function drawTable(surface: Surface, { model, row, column }: Drawn): void {
   });
 
   for (const { y, words } of layout.groups) {
-    // Where the law's column is narrow and far left, the words go over it.
-    drawPlate(surface, 0, y, cutWord(surface, words, surface.width, 11, false), { size: 11 });
+    // Where the law's column is narrow and far left, the words go over it; no wider than the table.
+    const size = Math.min(11, (11 * surface.width) / surface.textWidth(words, { size: 11 }));
+    if (size > 10) drawPlate(surface, 0, y, words, { size });
+    else drawPlate(surface, 0, y, cutWord(surface, words, surface.width, 11, false), { size: 11 });
   }
   model.rows.forEach((scheme, r) => {
     const y = rows[r] as number;
