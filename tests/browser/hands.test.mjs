@@ -371,7 +371,7 @@ it("posenc-expansion: p(m) H p(n) and its three parts for H = I, diagonal and ge
       `the rest ${signed(parts.rest.at(10, 1))}`,
     );
     const { summary } = await look();
-    expect(summary.includes("Only m \u2212 n counts")).toBe(h === "identity" || h === "paired");
+    expect(summary.includes("Only m\u00a0\u2212\u00a0n counts")).toBe(h === "identity" || h === "paired");
   }
   await tab("the six terms");
   const { step, m, n } = await press("Home ArrowRight");

@@ -232,7 +232,7 @@ export const expansion = defineFigure<Model>({
     }
     const named: Record<string, string> = {
       own: "your own H",
-      identity: "H = I",
+      identity: "H\u00a0=\u00a0I",
       paired: "a diagonal H, equal in pairs",
     };
     return `${partNames.value} for ${named[model.kind] ?? `a ${model.kind} H`}, d\u00a0=\u00a0${model.dim}`;
@@ -247,7 +247,7 @@ export const expansion = defineFigure<Model>({
       ? "Lines of the sizes of the six terms of the expansion and of what they leave, over the scale of p from 0.001 " +
         `to 10, both on log axes. ${termsCaption(model)}`
       : `Four heat maps over m down and n across, ${count(model.positions, "position")} each: the value is the sum of ` +
-        "a part that sees m \u2212 n, one that sees m + n, and the rest; curves of the row of m below. " +
+        "a part that sees m\u00a0\u2212\u00a0n, one that sees m\u00a0+\u00a0n, and the rest; curves of the row of m below. " +
         partsCaption(model),
 
   table: ({ model }) => tableOf(model),
@@ -350,21 +350,21 @@ function partsCaption({ kind, parts, positions }: Model): string {
   const none = (value: number): boolean => value <= 1e-12 * (sizes[0] || 1);
   const still =
     none(absolute) && none(rest)
-      ? "Only m \u2212 n counts: the product of two absolute encodings is a relative one. "
+      ? "Only m\u00a0\u2212\u00a0n counts: the product of two absolute encodings is a relative one. "
       : "";
   const words: Record<string, string> = {
     identity: `${still}Each diagonal has one value, as the dashed one through the cursor shows.`,
     paired: `${still}It is enough that H weighs the sine and the cosine of a pair alike.`,
     diagonal:
-      "A diagonal H sees m \u2212 n by the sums of its pairs and m + n by their differences: along the dashed lines " +
+      "A diagonal H sees m\u00a0\u2212\u00a0n by the sums of its pairs and m\u00a0+\u00a0n by their differences: along the dashed lines " +
       "the parts stay the same.",
   };
   const general =
-    "What stands off the diagonal of H sees neither m \u2212 n nor m + n. Only where the diagonal is much the larger " +
+    "What stands off the diagonal of H sees neither m\u00a0\u2212\u00a0n nor m\u00a0+\u00a0n. Only where the diagonal is much the larger " +
     "does the relative part prevail.";
   const first = words[kind] ?? general;
   return (
-    `${first} At ${count(positions, "position")} the m \u2212 n part is at most ${write(relative)}, the m + n part ` +
+    `${first} At ${count(positions, "position")} the m\u00a0\u2212\u00a0n part is at most ${write(relative)}, the m\u00a0+\u00a0n part ` +
     `${write(none(absolute) ? 0 : absolute)}, the rest ${write(none(rest) ? 0 : rest)}.`
   );
 }

@@ -239,7 +239,7 @@ export const rotate = defineFigure<Model>({
       );
     }
     return (
-      "The same query and key at every pair of positions. The score sees m \u2212 n only: along each diagonal it is " +
+      "The same query and key at every pair of positions. The score sees m\u00a0\u2212\u00a0n only: along each diagonal it is " +
       "the same, as the dashed one through the cursor shows."
     );
   },
@@ -562,7 +562,7 @@ function mixUpWords({ right, mixed, spreads, gap, classic }: MixUp): string {
   const scores = steady
     ? `every diagonal is constant, yet scores differ from the right ones by up to ${write(gap)}: only ` +
       "the right scores tell"
-    : `scores of one m \u2212 n differ by up to ${write(spreads[1])}, so the offset alone no longer decides`;
+    : `scores of one m\u00a0\u2212\u00a0n differ by up to ${write(spreads[1])}, so the offset alone no longer decides`;
   const known = classic
     ? ` The known case: [1,\u00a02,\u00a03,\u00a04] at position 1 keeps its norm ${book(classic[0], { decimals: 6 })}, mixed it has ` +
       `${book(classic[1], { decimals: 6 })}.`

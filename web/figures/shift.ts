@@ -200,7 +200,7 @@ export const shift = defineFigure<Model>({
       );
     }
     return (
-      "M(k) turns the hand at t to the hand at t + k; t does not stand in it, so the same numbers move every " +
+      "M(k) turns the hand at t to the hand at t\u00a0+\u00a0k; t does not stand in it, so the same numbers move every " +
       "position. Below, what is left for each of them: the rounding of doubles, at\u00a0any\u00a0t."
     );
   },

@@ -56,7 +56,9 @@ const diagonalOf = (values: ArrayLike<number>): number[][] =>
 describe("the parts", () => {
   it("see m - n alone for the identity", () => {
     checkParts({ h: "identity", dim: 8 }, diagonalOf(Array<number>(8).fill(1)));
-    expect(expansion.caption(figureState("expansion", { h: "identity" }))).toContain("Only m \u2212 n counts");
+    expect(expansion.caption(figureState("expansion", { h: "identity" }))).toContain(
+      "Only m\u00a0\u2212\u00a0n counts",
+    );
     expect(readings({ h: "identity", m: 5, n: 5, dim: 12 })["m \u2212 n part"]).toBe("+6.0000");
   });
 
@@ -66,8 +68,8 @@ describe("the parts", () => {
     const paired = Array.from(dealt, (_, c) => dealt[Math.floor(c / 2)]!);
     checkParts({ h: "paired", dim: 8, seed: 7, spread: 0.8 }, diagonalOf(paired));
     const caption = (h: string): string => expansion.caption(figureState("expansion", { h, seed: 7 }));
-    expect(caption("paired")).toContain("the m + n part 0, the rest 0.");
-    expect(caption("diagonal")).not.toContain("the m + n part 0,");
+    expect(caption("paired")).toContain("the m\u00a0+\u00a0n part 0, the rest 0.");
+    expect(caption("diagonal")).not.toContain("the m\u00a0+\u00a0n part 0,");
     expect(caption("diagonal")).toContain("the rest 0.");
   });
 
@@ -76,7 +78,9 @@ describe("the parts", () => {
     const around = randomNormal([6, 6], { seed: 3, std: 0.4 }).tolist() as number[][];
     const h = around.map((row, i) => row.map((value, j) => (i === j ? diagonal[i]! : value)));
     checkParts({ h: "general", dim: 6, seed: 2, spread: 0.5, off: 0.4 }, h);
-    expect(expansion.caption(figureState("expansion", { h: "general" }))).toContain("neither m \u2212 n nor m + n");
+    expect(expansion.caption(figureState("expansion", { h: "general" }))).toContain(
+      "neither m\u00a0\u2212\u00a0n nor m\u00a0+\u00a0n",
+    );
   });
 
   it("are taken of a matrix of one's own, whole or its diagonal", () => {
@@ -194,7 +198,9 @@ describe("take-aways", () => {
   it("takes a scheme as data, and renders at its edges", () => {
     const halves = sinusoidal({ dim: 6, layout: "half" });
     expect(expansion.title(figureState("expansion", {}, halves))).toContain("d\u00a0=\u00a06");
-    expect(expansion.caption(figureState("expansion", { h: "paired" }, halves))).toContain("the m + n part 0,");
+    expect(expansion.caption(figureState("expansion", { h: "paired" }, halves))).toContain(
+      "the m\u00a0+\u00a0n part 0,",
+    );
     expect(renderSVG("expansion", { positions: 2, dim: 2 }, { width: 320, theme: "dark" })).toContain("n = 0");
     expect(renderSVG("expansion", { positions: 2, dim: 2, view: "terms" }, { width: 320 })).toContain("left over");
     expect(() => figureState("expansion", { dim: 5 })).toThrow();

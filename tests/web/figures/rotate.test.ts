@@ -165,7 +165,7 @@ describe("layouts", () => {
 
   it("says what the norm cannot tell and what nothing tells", () => {
     const words = (mix: string): string => rotate.caption(figureState("rotate", { view: "layouts", mix }));
-    expect(words("sides")).toMatch(/^Mixed up: the norm of the query stays .*, but scores of one m \u2212 n differ by/);
+    expect(words("sides")).toMatch(/^Mixed up: the norm of the query stays .*, but scores of one m\u00a0\u2212\u00a0n differ by/);
     expect(words("both")).toMatch(/^No alarm goes off: the norm of the query stays .*, and every diagonal is constant/);
     const { data } = rotate.array!(figureState("rotate", { view: "layouts", mix: "sides", dim: 6, positions: 5 }));
     const [q, k] = seeded(6);
