@@ -98,7 +98,7 @@ export const questions: readonly Question[] = [
     name: "shift",
     figure: "fig-shift",
     text:
-      "Find a shift by one position or more after which the fastest pair, pair 0, is nearly back where it was: the " +
+      "Find a shift by one position or more after which the fastest pair, pair\u00a00, is nearly back where it was: the " +
       "cosine of its turn is to be at least 0.999.",
     holds: ({ scheme, dim, base, offset }, api, write) => {
       if (scheme !== "sinusoidal") return missing("This asks for the sinusoidal scheme.");
@@ -151,7 +151,7 @@ export const questions: readonly Question[] = [
     name: "turning",
     figure: "fig-rotate",
     text:
-      "A query at position 7 and a key at position 3 have a certain score. Find the same score farther on: move the " +
+      "A query at position\u00a07 and a key at position\u00a03 have a certain score. Find the same score farther on: move the " +
       "query to 20 or later, and the key to where it belongs.",
     holds: (value, api, write) => {
       const [m, n] = [Number(value.m), Number(value.n)];

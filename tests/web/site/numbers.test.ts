@@ -39,7 +39,7 @@ it("writes numbers as the figures do, in every page", () => {
     const html = readFileSync(join(folder, page), "utf8");
     const text = html.replace(/<(script|style|pre|code|math)\b[\s\S]*?<\/\1>|<[^>]*>/g, " ");
     // A number is not torn from what it numbers.
-    expect(text.match(/\b(section|equation|eq\.|table) \d.{0,9}/g), page).toBeNull();
+    expect(text.match(/\b(section|equation|eq\.|table|pair|position|row) \d.{0,9}/g), page).toBeNull();
     // Thousands apart by a comma, or not apart at all; what is typed in stands in quotes.
     expect(text.match(/.{0,20}(\d,\d{3}(?!\d)|(?<![\d."])\d{5}).{0,9}/g), page).toBeNull();
   }
