@@ -138,7 +138,8 @@ export const ownScript =
 /**
  * Records a forced back end, other bytes or the place of the plain-JavaScript build; synchronous, optional, before the
  * first use. What one call says adds to what others said. The same call again is harmless; a different one after the
- * first use is `unsupported`, but bytes of a module may come until that module's own first use.
+ * first use is `unsupported`, but bytes of a module may come until that module's own first use. Bytes of anything else,
+ * or of a module cut short, are `invalid-file`.
  */
 export function init(options: InitOptions = {}): void {
   if (!isRecord(options)) refuse("not-a-number", "init", "options", "an object", options);
@@ -151,8 +152,11 @@ export function init(options: InitOptions = {}): void {
   }
   for (const name of partOptions) {
     const bytes = said[name];
-    if (bytes === undefined || isModule(bytes) || ArrayBuffer.isView(bytes) || isBuffer(bytes)) continue;
-    refuse("not-a-number", "init", name, "the bytes of the module or a WebAssembly.Module", bytes);
+    if (bytes === undefined || isModule(bytes)) continue;
+    const isBytes = ArrayBuffer.isView(bytes) || isBuffer(bytes);
+    if (isBytes && holdsModule(bytes)) continue;
+    const code = isBytes ? "invalid-file" : "not-a-number";
+    refuse(code, "init", name, "the bytes of the module or a WebAssembly.Module", bytes);
   }
   if (fallbackUrl !== undefined && typeof fallbackUrl !== "string" && !(fallbackUrl instanceof URL)) {
     refuse("not-a-number", "init", "fallbackUrl", "a string or a URL", fallbackUrl);
@@ -294,12 +298,39 @@ function isBuffer(value: unknown): value is ArrayBuffer {
   return value instanceof ArrayBuffer;
 }
 
+// Not every engine takes a DataView.
+function bytesIn(given: ArrayBuffer | ArrayBufferView): Uint8Array<ArrayBuffer> {
+  return ArrayBuffer.isView(given)
+    ? new Uint8Array(given.buffer as ArrayBuffer, given.byteOffset, given.byteLength)
+    : new Uint8Array(given);
+}
+
+// Whether sections follow the head of a module to the end: another file, or half of one. What they hold is for the
+// engine to take or not, which may lack SIMD.
+function holdsModule(given: ArrayBuffer | ArrayBufferView): boolean {
+  try {
+    const bytes = bytesIn(given);
+    let at = 8;
+    if ([0, 97, 115, 109, 1, 0, 0, 0].some((byte, i) => bytes[i] !== byte)) return false;
+    while (at < bytes.length) {
+      let size = 0;
+      for (let shift = 1, byte = 128; byte > 127; shift *= 128) {
+        byte = bytes[++at]!;
+        size += (byte & 127) * shift;
+      }
+      at += 1 + size;
+    }
+    return at === bytes.length;
+  } catch {
+    return false; // detached
+  }
+}
+
 // What init() was given for a part, as every engine takes it; undefined where the inlined bytes serve.
 function given(part: Part): BufferSource | WebAssembly.Module | undefined {
   if (!wasmHere()?.Module) throw new Error("this engine has no WebAssembly");
   const wasm = settings[part.option];
-  // Not every engine takes a DataView.
-  if (ArrayBuffer.isView(wasm)) return new Uint8Array(wasm.buffer as ArrayBuffer, wasm.byteOffset, wasm.byteLength);
+  if (ArrayBuffer.isView(wasm)) return bytesIn(wasm);
   return isModule(wasm) || isBuffer(wasm) ? wasm : undefined;
 }
 

@@ -217,14 +217,37 @@ describe("init", () => {
     vi.doUnmock("../../../build/wasm/posenc_bytes.mjs");
   });
 
-  it("falls back where the bytes are none of WebAssembly's", async () => {
+  it("refuses bytes of anything but a whole module at once", async () => {
+    const whole = bytes();
+    const page = new TextEncoder().encode("<!doctype html><title>404</title>");
+    const lost = bytes();
+    structuredClone(0, { transfer: [lost.buffer] });
+    const wrong = [new Uint8Array(0), Uint8Array.of(1, 2, 3), page, whole.subarray(0, 7), whole.subarray(1), lost];
+    for (const cut of [9, 10, 11, 1000, whole.length - 1]) wrong.push(whole.subarray(0, cut));
+    const longer = new Uint8Array(whole.length + 1);
+    longer.set(whole);
+    wrong.push(longer);
     const posenc = await fresh();
-    posenc.init({ wasm: Uint8Array.of(1, 2, 3) });
+    for (const option of ["wasm", "analysisWasm", "exactWasm"] as const) {
+      for (const given of [...wrong, page.buffer, new DataView(page.buffer)]) {
+        expect(() => posenc.init({ [option]: given })).toThrow(
+          expect.objectContaining({ name: "PosencError", code: "invalid-file", argument: option }),
+        );
+      }
+    }
+    works(posenc);
+  });
+
+  it("falls back where the engine refuses what the module holds", async () => {
+    // A section of types of one byte, which says that 127 follow.
+    const strange = Uint8Array.of(0, 97, 115, 109, 1, 0, 0, 0, 1, 1, 127);
+    const posenc = await fresh();
+    posenc.init({ wasm: strange });
     expect(() => posenc.info()).toThrow(expect.objectContaining({ code: "unsupported" }));
     await posenc.ready();
     expect(posenc.info().backend).toBe("js");
     const strict = await fresh();
-    strict.init({ backend: "simd", wasm: Uint8Array.of(1, 2, 3) });
+    strict.init({ backend: "simd", wasm: strange });
     await expect(strict.ready()).rejects.toMatchObject({ code: "unsupported" });
   });
 });
