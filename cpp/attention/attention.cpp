@@ -478,14 +478,16 @@ class Run {
     }
     if (bias != nullptr) write(call_.trace.bias, group, block, matrix_row, first, last, bias);  // traced: first is 0
 
-    if (checked && operands_.inputs_finite) {
+    // What an infinite gate of a relation comes to is no fault of the pair.
+    const bool refuses = operands_.inputs_finite || call_.relate.empty();
+    if (checked && refuses) {
       if (!passes(check_scores(group, block, b, head, extent, first, last, nullptr))) return false;
     }
     const bool as_multiplied = !alone_ && bias == nullptr && call_.relate.empty() && !(call_.softcap > 0) &&
                                extent == Visibility::Extent::kAll && rows % 4 == 0;
     if (call_.softcap > 0) cap_scores(static_cast<float>(call_.softcap), rows, s0);
     write(call_.trace.capped, group, block, matrix_row, first, last, s);
-    if (bias != nullptr && operands_.inputs_finite && (checked || !(added_bound < kSafe)) &&
+    if (bias != nullptr && refuses && (checked || !(added_bound < kSafe)) &&
         !sums_are_finite(s0, bias, rows * kQueries)) {
       if (!passes(check_scores(group, block, b, head, extent, first, last, bias))) return false;
     }
@@ -579,7 +581,8 @@ class Run {
     return all ? Visibility::Extent::kAll : Visibility::Extent::kSome;
   }
 
-  // Rows first .. last - 1 of s_, with bias (last - first, 8) or nothing added, are finite where they are seen.
+  // Rows first .. last - 1 of s_, with bias (last - first, 8) or nothing added, are finite where they are seen and what
+  // they were made of is.
   Status check_scores(const Group& group, const Keys& block, std::size_t b, std::size_t head,
                       Visibility::Extent extent, std::size_t first, std::size_t last, const float* bias) const {
     const std::size_t* step = mask_steps_;
@@ -595,8 +598,20 @@ class Run {
           added = call_.mask.added[b * step[0] + head * step[1] + query * step[2] + key * step[3]];
         }
         if (added == -kInfinity) continue;
+        if (!operands_.inputs_finite) {
+          const float* const q = call_.q + ((b * call_.heads + head) * call_.queries + query) * d_;
+          const float* const k = keys_of(b, head / (call_.heads / call_.kv_heads)) + key * d_;
+          if (added - added != 0 || !scan_numbers(q, d_).finite || !scan_numbers(k, d_).finite) continue;
+        }
         const bool biased = bias != nullptr && !call_.bias.empty();
-        const char* const term = largest_term(s_[at], biased ? b_[at] : 0, added);
+        float content = s_[at], relation = 0;
+        if (!call_.relate.empty() && !(bias != nullptr && call_.softcap > 0)) {  // a capped sum is no large term
+          const float* const panels = key_panels_.get() + (block.first + first) * d_;
+          float unread[kLanes];
+          kTileKernels.score(panels, group.q, d_, (last - first + 3) / 4, extra_.get() + first * kQueries, unread);
+          content = extra_[at], relation = r_[at];
+        }
+        const char* const term = largest_term(content, relation, biased ? b_[at] : 0, added);
         return refuse(Code::kOutOfRange, "attention", term,
                       term[0] == 'q' ? "small enough for its scores with k to stay within float32"
                                      : "small enough for the scores to stay within float32",

@@ -419,6 +419,8 @@ class ByRow {
     // p_: the scores
     double largest = -kInfinity;
     any = false;
+    // What an infinite gate of a relation comes to is no fault of the pair.
+    const bool refuses = operands_.inputs_finite || call_.relate.empty();
     for (std::size_t j = 0; j < tk_; ++j) {
       p_[j] = content_[j] + r_[j];
       const bool overflows = !finite(p_[j]);
@@ -427,12 +429,16 @@ class ByRow {
         p_[j] = call_.softcap * t;
         rate_[j] = 1 - t * t;
       }
-      if (seen_[j] && operands_.inputs_finite && (overflows || !finite(p_[j] + bias_[j]))) {
+      if (seen_[j] && refuses && (overflows || !finite(p_[j] + bias_[j]))) {
         const double added = call_.mask.added == nullptr ? 0 : call_.mask.added[mask + j * mask_steps_[3]];
+        if (!finite(added) || !all_finite(call_.q + row_ * d_, d_) || !all_finite(k_ + j * d_, d_)) continue;
         // Of an infinite sum the least that the biases can be.
         const double largest_number = std::numeric_limits<double>::max();
         const double biases = finite(bias_[j]) ? bias_[j] - added : largest_number - (added < 0 ? -added : added);
-        const char* const term = overflows ? "q" : largest_term(p_[j], call_.bias.empty() ? 0 : biases, added);
+        const bool capped = !overflows && call_.softcap > 0;  // no large term
+        const double content = capped ? p_[j] : content_[j], relation = capped ? 0 : r_[j];
+        const char* const term = overflows ? largest_term(content, relation, 0, 0)
+                                           : largest_term(content, relation, call_.bias.empty() ? 0 : biases, added);
         return refuse(Code::kOutOfRange, "attention", term,
                       term[0] == 'q' ? "small enough for its scores with k to stay within float64"
                                      : "small enough for the scores to stay within float64",

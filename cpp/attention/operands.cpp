@@ -300,10 +300,12 @@ Status check_operands(const AttentionCallOf<double>& call, Operands& operands) {
   return check(call, inputs_of(call), operands);
 }
 
-const char* largest_term(double content, double bias, double mask) {
-  const auto magnitude = [](double x) { return x < 0 ? -x : x; };
-  content = magnitude(content), bias = magnitude(bias), mask = magnitude(mask);
-  if (!(content <= bias || content <= mask)) return "q";  // NaN too: products that overflow either way
+const char* largest_term(double content, double relation, double bias, double mask) {
+  // NaN too: products that overflow either way.
+  const auto magnitude = [](double x) { return x < 0 ? -x : x == x ? x : std::numeric_limits<double>::infinity(); };
+  content = magnitude(content), relation = magnitude(relation), bias = magnitude(bias), mask = magnitude(mask);
+  if (content > relation && content > bias && content > mask) return "q";
+  if (relation > bias && relation > mask) return "relate";
   return bias > mask ? "bias" : "mask";
 }
 

@@ -20,7 +20,7 @@ struct Operands {
 Status check_operands(const AttentionCall& call, Operands& operands);
 Status check_operands(const AttentionCallOf<double>& call, Operands& operands);
 
-// The argument by which a score overflows, that of its largest term: "q", "bias" or "mask".
-const char* largest_term(double content, double bias, double mask);
+// The argument by which a score overflows, that of its largest term: "q", "relate", "bias" or "mask".
+const char* largest_term(double content, double relation, double bias, double mask);
 
 }  // namespace posenc

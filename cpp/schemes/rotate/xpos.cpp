@@ -10,7 +10,8 @@
 //           float32.
 //   layout  interleaved is torchscale's.
 // Good at: causal attention beyond the trained length.
-// Fails: without a causal mask, since ahead the same factor grows; rotate() alone far from 0.
+// Fails: without a causal mask, since ahead the same factor grows; rotate() alone far from 0; keys far apart among
+// 128 neighbours.
 // Picture: scale-base=16
 #include "kernels/pair_rotation.h"
 #include "kernels/sincos.h"
@@ -128,7 +129,7 @@ class Xpos final : public Rotate {
     return refuse(Code::kOutOfRange, name(), "positions",
                   "within " + to_text(static_cast<double>(static_cast<int>(kMostLog / -rates_[0]))) + " of " +
                       (alone ? "0, where its powers fit float32 (attention keeps them near its keys)"
-                             : "the keys that see them, where its powers fit float32"),
+                             : "the middle of each 128 keys, where its powers fit float32"),
                   to_text(position));
   }
 

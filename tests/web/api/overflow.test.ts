@@ -3,14 +3,19 @@ import { describe, expect, it } from "vitest";
 import {
   type AttentionOptions,
   PosencError,
+  type RelateScheme,
   alibi,
   attention,
   attentionGradient,
+  cope,
+  deberta,
   multiHeadAttention,
   randomNormal,
   shaw,
   tensor,
   toeplitz,
+  transformerXL,
+  xpos,
 } from "../../../web/src/index.js";
 
 const caught = (call: () => unknown): PosencError | undefined => {
@@ -91,6 +96,95 @@ describe("scores whose terms are finite", () => {
   it("name a term where infinities of both signs meet, as where one is too large", () => {
     const found = caught(() => attention([[1e25, 1e25]], [[1e25, -1e25]], [[1]]));
     expect([found?.code, found?.argument]).toEqual(["out-of-range", "q"]);
+  });
+
+  it("name relate where its vectors are the cause, as q where q . k is, in both widths", () => {
+    const [heads, dim] = [1, 1];
+    const row = (length: number, large: number): number[][] => Array.from({ length }, () => [large]);
+    // Each scheme with vectors of one size, so that relate's term is about q (or k) times it.
+    const schemes: Record<string, (large: number) => RelateScheme> = {
+      shaw: (large) => shaw({ dim, clip: 1, keys: row(3, large), values: false }),
+      deberta: (large) => deberta({ heads, dim, span: 2, keys: [row(4, large)], queries: [row(4, large)] }),
+      c2p: (large) => deberta({ heads, dim, span: 2, terms: "c2p", keys: [row(4, large)] }),
+      p2c: (large) => deberta({ heads, dim, span: 2, terms: "p2c", queries: [row(4, large)] }),
+      transformerXL: (large) => transformerXL({ heads, dim, u: [[large]], v: [[0]], wr: [[large], [large]] }),
+      cope: (large) => cope({ dim, maxPosition: 2, table: row(2, large) }),
+    };
+    for (const [name, make] of Object.entries(schemes)) {
+      const at = (q: number, k: number, large: number, more: AttentionOptions = {}): string | undefined => {
+        const options = { relate: make(large), causal: true, scale: 1, ...more };
+        const error = caught(() => attention([[q]], [[k]], [[1]], options));
+        return error && `${error.code} ${error.argument}`;
+      };
+      for (const sign of [1, -1]) {
+        expect(at(1e20, name === "p2c" ? 1e20 : 1e10, sign * 1e20), name).toBe("out-of-range relate");
+        expect(at(1e20, sign * 1e20, 1), name).toBe("out-of-range q");
+        expect(at(1e20, sign * 1e20, 1, { softcap: 5 }), name).toBe("out-of-range q");
+        // A sum of finite terms names the larger one, a mask too.
+        if (name === "shaw") {
+          expect(at(1e19, sign * 1.5e19, sign * 3e19)).toBe("out-of-range relate");
+          expect(at(1e19, sign * 3e19, sign * 1.5e19)).toBe("out-of-range q");
+          expect(at(1e19, sign * 1e19, sign * 2e19, { mask: [[sign * 1.5e38]] })).toBe("out-of-range relate");
+          expect(at(1e19, sign * 1e19, sign * 1e19, { mask: [[sign * 3e38]] })).toBe("out-of-range mask");
+        }
+      }
+      expect(at(1e10, 1e10, 1e10), name).toBeUndefined();
+    }
+    const wide = (content: number, large: number): string | undefined => {
+      const k = tensor(Float64Array.of(content), [1, 1]);
+      const q = tensor(Float64Array.of(1e300), [1, 1]);
+      return caught(() => attention(q, k, k, { relate: schemes.shaw!(large), scale: 1, dtype: "float64" }))?.argument;
+    };
+    expect([wide(1, 1e38), wide(1e10, 1), wide(1, 1)]).toEqual(["relate", "q", undefined]);
+  });
+
+  it("of xpos are refused where keys of one block lie too far apart for one origin, and taken in blocks apart", () => {
+    const two = randomNormal([2, 4]);
+    const rotate = xpos({ dim: 4 });
+    const far = { rotate, causal: true, queryPositions: [0, 72000], keyPositions: [0, 72000] };
+    expect(caught(() => attention(two, two, two, far))?.message).toBe(
+      "xpos: positions must be within 35556 of the middle of each 128 keys, where its powers fit float32, got 72000",
+    );
+    const x = randomNormal([256, 4]);
+    const first = x.slice(0, 128) as typeof x;
+    const places = Array.from({ length: 256 }, (_, t) => t + (t < 128 ? 0 : 1e6));
+    const run = (of: typeof x, positions: number[]): Float32Array =>
+      attention(of, of, of, { rotate, causal: true, queryPositions: positions, keyPositions: positions }).out.data;
+    const whole = run(x, places);
+    expect(whole.every(Number.isFinite)).toBe(true);
+    expect(whole.subarray(0, 512)).toEqual(run(first, places.slice(0, 128)));
+  });
+
+  it("are refused beside rows of NaN that were let through, in both widths", () => {
+    const [n, d] = [20, 4];
+    for (const dtype of ["float32", "float64"] as const) {
+      const huge = dtype === "float32" ? 1e25 : 1e200;
+      const run = (where: string, given: number, more: AttentionOptions = {}): PosencError | undefined => {
+        const normal = (seed: number): Float64Array => Float64Array.from(randomNormal([n * d], { seed }).data);
+        const [q, k] = [normal(1), normal(2)];
+        q.fill(huge, 9 * d, 10 * d);
+        k.fill(huge, 11 * d, 12 * d);
+        if (where === "q") q[3 * d] = given;
+        if (where === "k") k[3 * d] = given;
+        const mask = new Float64Array(n * n);
+        if (where === "mask") mask[3 * n + 3] = given;
+        const options = { allowNonFinite: true, dtype, mask: tensor(mask, [n, n]), ...more };
+        return caught(() => attention(tensor(q, [n, d]), tensor(k, [n, d]), tensor(k, [n, d]), options));
+      };
+      for (const where of ["q", "k", "mask", "nowhere"]) {
+        for (const given of [NaN, Infinity]) {
+          const named = `${dtype} ${where} ${given}`;
+          const given9 = "a score that overflows at head 0, query 9, key 11";
+          expect(run(where, given), named).toMatchObject({ code: "out-of-range", argument: "q", given: given9 });
+          expect(run(where, given, { weights: true, trace: true }), named).toMatchObject({ given: given9 });
+          expect(run(where, given, { causal: true }), named).toBeUndefined();
+        }
+      }
+    }
+    // What is not finite meets what is: let through, as it was asked.
+    const x = [[NaN, 1], [Infinity, 1], [1, 2]];
+    const { out } = attention(x, x, [[1], [2], [3]], { allowNonFinite: true });
+    expect([...out.data].every(Number.isNaN)).toBe(true);
   });
 
   it("name v where relations' vectors take its sums beyond float32, whatever the values' own size", () => {
