@@ -280,8 +280,8 @@ function drawWavelengths(surface: Surface, { model, column }: Drawn): void {
         const inside = end ? plot.x + plot.width - px : px - plot.x;
         return inside < wide && Math.abs(py - y - side * away) < 7 + radius;
       });
-    const near = [[late, 11], [!late, 11], [late, 25], [!late, 25]] as const;
-    const [end, away] = near.find(free) ?? near[0];
+    const near = [11, 25, 39, 53, 67, 81].flatMap((away) => [[late, away], [!late, away]] as const);
+    const [end, away] = near.find(free) ?? near[0]!;
     const align = end ? "end" : "start";
     drawPlate(surface, plot.x + (end ? plot.width - 4 : 4), y + side * away, words, { ...style, align });
   };

@@ -41,7 +41,7 @@ it.each(figures)("leaves the axis two numbers beside the cursor's name: $name", 
 describe("the words at the line of the context", () => {
   const numbersOf = (operation: string): number[] => (operation.match(/-?[\d.]+/g) ?? []).map(Number);
 
-  it.each([300, 764])("lie on no pair, whichever cross it, %d pixels wide", (width) => {
+  it.each([264, 300, 764])("lie on no pair, whichever cross it, %d pixels wide", (width) => {
     const rule = { "scaling-type": "linear", "scaling-factor": 32 };
     for (const attributes of [{ dim: 8 }, { dim: 64 }, { dim: 256 }, { dim: 64, ...rule }]) {
       for (const context of [1, 8, 64, 200, 1000, 4096, 10_000, 30_000, 100_000, 2 ** 20]) {
