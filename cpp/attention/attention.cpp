@@ -604,13 +604,11 @@ class Run {
           if (added - added != 0 || !scan_numbers(q, d_).finite || !scan_numbers(k, d_).finite) continue;
         }
         const bool biased = bias != nullptr && !call_.bias.empty();
-        float content = s_[at], relation = 0;
-        if (!call_.relate.empty() && !(bias != nullptr && call_.softcap > 0)) {  // a capped sum is no large term
-          const float* const panels = key_panels_.get() + (block.first + first) * d_;
-          float unread[kLanes];
-          kTileKernels.score(panels, group.q, d_, (last - first + 3) / 4, extra_.get() + first * kQueries, unread);
-          content = extra_[at], relation = r_[at];
-        }
+        const bool capped = bias != nullptr && call_.softcap > 0;  // no large term
+        float relation = call_.relate.empty() || capped ? 0 : r_[at];
+        const float content = s_[at] - relation;
+        // In an infinite sum what is more than half of the largest number has its share.
+        if (content - content != 0) relation *= 2;
         const char* const term = largest_term(content, relation, biased ? b_[at] : 0, added);
         return refuse(Code::kOutOfRange, "attention", term,
                       term[0] == 'q' ? "small enough for its scores with k to stay within float32"

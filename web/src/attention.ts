@@ -697,7 +697,7 @@ export function readMaskArray(subject: string, value: unknown): ReadArray {
     if (!flags && /int/i.test(kind)) refuse("not-a-number", subject, "mask", kMaskKinds, verbatim("integers"));
   }
   if (!flags) return read;
-  checkFlags(subject, "mask", read.data, "true and false (or 1 and 0, or 1n and 0n)");
+  checkFlags(subject, "mask", read.data);
   return { ...read, boolean: true };
 }
 

@@ -151,9 +151,9 @@ export function init(options: InitOptions = {}): void {
     refuse("unknown-choice", "init", "backend", '"simd" or "js"', backend);
   }
   for (const name of partOptions) {
-    const bytes = said[name];
+    const bytes = said[name] as WasmSource | undefined;
     if (bytes === undefined || isModule(bytes)) continue;
-    const isBytes = ArrayBuffer.isView(bytes) || isBuffer(bytes);
+    const isBytes = ArrayBuffer.isView(bytes) || (bytes as unknown) instanceof ArrayBuffer;
     if (isBytes && holdsModule(bytes)) continue;
     const code = isBytes ? "invalid-file" : "not-a-number";
     refuse(code, "init", name, "the bytes of the module or a WebAssembly.Module", bytes);
@@ -294,15 +294,10 @@ function isModule(value: unknown): value is WebAssembly.Module {
   return Module !== undefined && value instanceof Module;
 }
 
-function isBuffer(value: unknown): value is ArrayBuffer {
-  return value instanceof ArrayBuffer;
-}
-
-// Not every engine takes a DataView.
+// Not every engine takes a DataView. Views know where they start; a buffer starts at 0 and ends where it ends.
 function bytesIn(given: ArrayBuffer | ArrayBufferView): Uint8Array<ArrayBuffer> {
-  return ArrayBuffer.isView(given)
-    ? new Uint8Array(given.buffer as ArrayBuffer, given.byteOffset, given.byteLength)
-    : new Uint8Array(given);
+  const { buffer = given, byteOffset, byteLength } = given as DataView<ArrayBuffer>;
+  return new Uint8Array(buffer as ArrayBuffer, byteOffset, byteLength);
 }
 
 // Whether sections follow the head of a module to the end: another file, or half of one. What they hold is for the
@@ -311,7 +306,7 @@ function holdsModule(given: ArrayBuffer | ArrayBufferView): boolean {
   try {
     const bytes = bytesIn(given);
     let at = 8;
-    if ([0, 97, 115, 109, 1, 0, 0, 0].some((byte, i) => bytes[i] !== byte)) return false;
+    if (String(bytes.subarray(0, at)) !== "0,97,115,109,1,0,0,0") return false;
     while (at < bytes.length) {
       let size = 0;
       for (let shift = 1, byte = 128; byte > 127; shift *= 128) {
@@ -330,8 +325,7 @@ function holdsModule(given: ArrayBuffer | ArrayBufferView): boolean {
 function given(part: Part): BufferSource | WebAssembly.Module | undefined {
   if (!wasmHere()?.Module) throw new Error("this engine has no WebAssembly");
   const wasm = settings[part.option];
-  if (ArrayBuffer.isView(wasm)) return bytesIn(wasm);
-  return isModule(wasm) || isBuffer(wasm) ? wasm : undefined;
+  return wasm === undefined || isModule(wasm) ? wasm : bytesIn(wasm);
 }
 
 // The bytes of web/unpack.cpp, which unpacks the others.

@@ -300,14 +300,9 @@ function checkType(subject: string, dtype: unknown): void {
 }
 
 /** Refuses entries other than 0 and 1. */
-export function checkFlags(
-  subject: string,
-  argument: string,
-  data: NumberArray,
-  allowed = "true and false (or 1 and 0) for bool",
-): void {
+export function checkFlags(subject: string, argument: string, data: NumberArray): void {
   const at = data.findIndex((value: number) => value !== 0 && value !== 1);
-  if (at >= 0) refuse("out-of-range", subject, argument, allowed, data[at]);
+  if (at >= 0) refuse("out-of-range", subject, argument, "true and false (or 1 and 0)", data[at]);
 }
 
 function converted<D extends DType>({ data, source }: ReadArray, dtype: D): Storage[D] {

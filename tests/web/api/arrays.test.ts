@@ -348,7 +348,7 @@ describe("masks of 0 and 1", () => {
     expect(() => posenc.attention(x, x, x, { keyMask: two })).toThrow(
       "keyMask must be true or false (or 1 or 0), [Tk] or [B, Tk], got 2",
     );
-    expect(() => posenc.attention(x, x, x, { mask: two })).toThrow("mask must be true and false (or 1 and 0, or 1n and 0n), got 2");
+    expect(() => posenc.attention(x, x, x, { mask: two })).toThrow("mask must be true and false (or 1 and 0), got 2");
     expect(() => paddedPositions([1n, -1n])).toThrow("mask must be true or false (or 1 or 0) for each token, [T], got -1");
   });
 });
