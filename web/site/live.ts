@@ -149,9 +149,9 @@ export const texts: Readonly<Record<string, Live>> = {
   },
 
   parameters: (api, write, length, dim) => {
-    // Unlike a row of compare, the cost deals no table.
-    const scheme = api.learned({ length: length!, dim: dim! });
-    return write.whole(api.cost({ scheme, length: length!, dim: dim! }).scheme.parameters);
+    // A row stands for all, which are alike: the core deals every number of a table before it says how many there are.
+    const row = api.learned({ length: 1, dim: dim! });
+    return write.whole(length! * api.cost({ scheme: row, length: 1, dim: dim! }).scheme.parameters);
   },
 
   wrapped: (api, write, length) => {
