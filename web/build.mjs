@@ -10,6 +10,7 @@ import { dirname, join, relative } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { gzipSync } from "node:zlib";
 import { kRoot, must, seconds } from "../tools/process.mjs";
+import { compiledEarly, kEarly } from "./early.mjs";
 import { kGlyphPackage, writeGlyphs } from "./glyphs.mjs";
 import { inLines } from "./lines.mjs";
 import { packModule } from "./lzma.mjs";
@@ -266,6 +267,10 @@ function modulePlugin({ inlined = true, unpacker = inlined, fallback, threads = 
       if (!threads)
         build.onLoad({ filter: /thread_text\.mjs$/ }, () => ({ contents: "export const text = undefined;" }));
       if (!later) {
+        build.onLoad({ filter: new RegExp(`web/(${kEarly.join("|")})$`) }, ({ path }) => ({
+          contents: compiledEarly(importingAtOnce(readFileSync(path, "utf8"))),
+          loader: "ts",
+        }));
         build.onLoad({ filter: /figures\/later\.ts$/ }, () => ({
           contents:
             'import { figures } from "./index.js";\n' +
@@ -499,6 +504,7 @@ export async function build({ onlyModules = false, frozen = false, force = false
     "build/worker",
     "build/glyphs",
     "web/build.mjs",
+    "web/early.mjs",
     "web/lines.mjs",
     "web/names.mjs",
     "package.json",
