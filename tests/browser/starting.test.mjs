@@ -67,6 +67,20 @@ beforeAll(async () => {
           addEventListener("posenc-ready", () => { globalThis.turns = turns; });
         </script>${kLoad}<posenc-compare></posenc-compare>`,
       ),
+      // How many bytes each call of the unpacker is asked for.
+      "/unpacked": page(
+        `<script>
+          const asked = [];
+          WebAssembly.Instance = new Proxy(WebAssembly.Instance, {
+            construct(target, given) {
+              const { exports } = new target(...given);
+              const unpack = (...values) => (asked.push(values[3]), exports.unpack(...values));
+              return { exports: exports.unpack ? { ...exports, unpack } : exports };
+            },
+          });
+          addEventListener("posenc-ready", () => { globalThis.asked = asked; });
+        </script>${kLoad}<posenc-permutation></posenc-permutation>`,
+      ),
       "/paint": page(`<script>
         new PerformanceObserver((list) => { globalThis.painted ??= list.getEntries()[0].startTime; })
           .observe({ type: "paint", buffered: true });
@@ -142,6 +156,17 @@ describe("figures below the fold", () => {
     await page.waitForFunction(() => globalThis.turns !== undefined);
     const { turns, total } = await page.evaluate(() => ({ turns: globalThis.turns, total: posenc.schemes.length }));
     expect(turns).toBeGreaterThanOrEqual(total);
+    expect(faults).toEqual([]);
+    await close();
+  });
+
+  it("unpack the core once, also those that analyse", async () => {
+    const { page, faults, close } = await visit("unpacked");
+    await page.waitForFunction(() => globalThis.asked !== undefined);
+    const [rehearsal, ...whole] = await page.evaluate(() => globalThis.asked);
+    // The core and the analysis; each but the rehearsal is unpacked to its end.
+    expect(whole).toHaveLength(2);
+    expect(rehearsal).toBeLessThan(Math.min(...whole));
     expect(faults).toEqual([]);
     await close();
   });

@@ -11,52 +11,44 @@ export interface Unpacker {
   join(split: number, bytes: number, module: number): void;
 }
 
-/** Where in an unpacker's memory what it has unpacked lies. */
-export interface Unpacked {
+/** The same, and where in its memory what it has unpacked lies. */
+export interface Unpacked extends Unpacker {
   readonly start: number;
   readonly size: number;
 }
 
 /**
- * Unpacks all, or about the first `most` bytes; throws an Error where it is all and the data is cut or foreign.
- * `before`: what the data was packed beside, unpacked in the same memory.
+ * Unpacks all, or about the first `most` bytes; throws an Error where it is all and the data is cut or foreign. What
+ * was packed beside other data needs the place where that was unpacked.
  */
-export function unpackInto(
-  { memory, unpack }: Unpacker,
-  packed: Uint8Array,
-  before: Unpacked = { start: 0, size: 0 },
-  most = Infinity,
-): Unpacked {
-  if (packed.length < 9) throw new Error("lzma: cut short");
-  const size = Math.min(most, new DataView(packed.buffer, packed.byteOffset, packed.byteLength).getUint32(0, true));
+export function unpackInto(place: Unpacker | Unpacked, packed: Uint8Array, most = Infinity): Unpacked {
+  const { memory, unpack, start: from = 0, size: before = 0 } = place as Unpacker & Partial<Unpacked>;
+  if (packed.length < 9) throw new Error("lzma: cut short, or foreign");
+  const size = Math.min(most, new DataView(packed.buffer, packed.byteOffset).getUint32(0, true));
   const at = memory.buffer.byteLength;
-  const start = Math.ceil((at + packed.length + before.size) / 4) * 4;
-  const first = start - before.size;
-  memory.grow(Math.ceil((start + size - at) / 65536));
-  new Uint8Array(memory.buffer).set(packed.subarray(4), at);
-  new Uint8Array(memory.buffer).copyWithin(first, before.start, before.start + before.size);
+  const start = (at + packed.length + before + 3) & -4;
+  const first = start - before;
+  memory.grow(((start + size - at) >> 16) + 1);
+  const bytes = new Uint8Array(memory.buffer);
+  bytes.set(packed.subarray(4), at);
+  bytes.copyWithin(first, from, from + before);
   // An error asks an engine for its stack, and that one for all of the script once more.
-  const whole = unpack(at, packed.length - 4, start, size, first) !== 0;
-  if (!whole && most === Infinity) throw new Error("lzma: cut short, or foreign");
-  return { start, size };
+  const whole = unpack(at, packed.length - 4, start, size, first);
+  if (!whole && size < most) throw new Error("lzma: cut short, or foreign");
+  return { ...place, start, size };
 }
 
 /** Undoes what the build packed; throws an Error where the data is cut or foreign. */
-export function unpackLzma(unpacker: Unpacker, packed: Uint8Array, before?: Unpacked): Uint8Array<ArrayBuffer> {
-  const { start, size } = unpackInto(unpacker, packed, before);
-  return new Uint8Array(unpacker.memory.buffer.slice(start, start + size));
+export function unpackLzma(place: Unpacker | Unpacked, packed: Uint8Array): Uint8Array<ArrayBuffer> {
+  const { memory, start, size } = unpackInto(place, packed);
+  return new Uint8Array(memory.buffer.slice(start, start + size));
 }
 
-/**
- * The same for a module whose code was told apart (wasm-streams.ts) before it was packed; `beside`: the packed module
- * that it was packed beside.
- */
-export function unpackModule(unpacker: Unpacker, packed: Uint8Array, beside?: Uint8Array): Uint8Array<ArrayBuffer> {
-  const { start, size } = unpackInto(unpacker, packed, beside && unpackInto(unpacker, beside));
-  const { memory } = unpacker;
+/** The module whose code was told apart (wasm-streams.ts) before it was packed. */
+export function joinUnpacked({ memory, join, start, size }: Unpacked): Uint8Array<ArrayBuffer> {
   const length = new DataView(memory.buffer).getUint32(start, true);
   const to = start + size;
-  memory.grow(Math.ceil(length / 65536));
-  unpacker.join(start, size, to);
+  memory.grow((length >> 16) + 1);
+  join(start, size, to);
   return new Uint8Array(memory.buffer.slice(to, to + length));
 }

@@ -16,7 +16,7 @@ import {
   refuseMissing,
   refuseUnknown,
 } from "./error.js";
-import { type Unpacker, unpackInto, unpackModule } from "./lzma.js";
+import { joinUnpacked, type Unpacked, type Unpacker, unpackInto } from "./lzma.js";
 
 /** A module's bytes, or the module compiled. */
 export type WasmSource = ArrayBuffer | ArrayBufferView | WebAssembly.Module;
@@ -349,9 +349,15 @@ function instanceOf(unpacker: WebAssembly.Module): Unpacker {
   return new WebAssembly.Instance(unpacker).exports as unknown as Unpacker;
 }
 
-// What a part was packed beside: the core, with which the others have schemes, kernels and the C library in common.
-function besideOf(part: Part): Uint8Array | undefined {
-  return part === core ? undefined : inlined(core);
+// The core, till another part has been unpacked: a figure may need both.
+let unpackedCore: Unpacked | undefined;
+
+// Other parts are packed beside the core: they have schemes, kernels and the C library in common with it.
+function unpacked(part: Part, packed: Uint8Array, fresh: Unpacker): Uint8Array<ArrayBuffer> {
+  const place = part === core ? fresh : (unpackedCore ?? unpackInto(fresh, inlined(core)));
+  const own = unpackInto(place, packed);
+  unpackedCore = part === core ? own : undefined;
+  return joinUnpacked(own);
 }
 
 // Chromium before 114 refuses modules of more than 4 KB on a page's own thread: one with nothing in it tells.
@@ -393,8 +399,7 @@ function compiled(part: Part): WebAssembly.Module {
   const packed = inlined(part);
   const bare = besideThis(part);
   if (bare !== undefined) return new WebAssembly.Module(bare);
-  const unpacker = instanceOf(new WebAssembly.Module(unpackerBytes()));
-  return new WebAssembly.Module(unpackModule(unpacker, packed, besideOf(part)));
+  return new WebAssembly.Module(unpacked(part, packed, instanceOf(new WebAssembly.Module(unpackerBytes()))));
 }
 
 // The same, compiled off the page's thread.
@@ -403,12 +408,11 @@ async function compiledLater(part: Part): Promise<WebAssembly.Module> {
   if (isModule(wasm)) return wasm;
   if (wasm !== undefined) return WebAssembly.compile(wasm);
   const packed = inlined(part);
-  const beside = besideOf(part);
   const bytes = unpackerBytes();
   // A rehearsal, as long as an engine needs to see before it optimises what unpacks; it keeps what it has compiled of
   // the same bytes. A page's other scripts and its layout, which the first figure waits for too, come before that.
-  if (compilesAtOnce()) unpackInto(instanceOf(new WebAssembly.Module(bytes)), beside ?? packed, undefined, 2 ** 14);
-  return WebAssembly.compile(unpackModule(instanceOf(await WebAssembly.compile(bytes)), packed, beside));
+  if (compilesAtOnce()) unpackInto(instanceOf(new WebAssembly.Module(bytes)), inlined(core), 2 ** 14);
+  return WebAssembly.compile(unpacked(part, packed, instanceOf(await WebAssembly.compile(bytes))));
 }
 
 function simdSource(module: WebAssembly.Module): Source {
