@@ -11,6 +11,15 @@ const kEarly = untypedFiles as readonly string[];
 const kRoot = join(import.meta.dirname, "../..");
 
 it("stand before all else in their file, however they were declared", () => {
+  // These cannot be other than declarations.
+  const overloads = `export function many(a: number): number;
+export function many(
+  a: string,
+): string;
+export function many(a: unknown): unknown {
+  return a;
+}
+`;
   const source = `const first = one(1);
 export function one(a: number): number {
   return two(a);
@@ -23,14 +32,7 @@ async function two(
 export function* three(): Generator<number> {
   yield 1;
 }
-export function many(a: number): number;
-export function many(
-  a: string,
-): string;
-export function many(a: unknown): unknown {
-  return a;
-}
-`;
+${overloads}`;
   expect(compiledEarly(source)).toBe(`export const one = (function(a: number): number {
   return two(a);
 });
@@ -43,14 +45,7 @@ export const three = (function*(): Generator<number> {
   yield 1;
 });
 const first = one(1);
-export function many(a: number): number;
-export function many(
-  a: string,
-): string;
-export function many(a: unknown): unknown {
-  return a;
-}
-`);
+${overloads}`);
 });
 
 // The functions at the top of the script's one, by whether they stand in brackets.
