@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { kRoot, run, seconds } from "./process.mjs";
 
-export const kPresets = ["native", "scalar", "asan", "wasm", "wasm-scalar"];
+export const kPresets = ["native", "scalar", "wasm", "wasm-scalar"];
 
 // Test cases passed and failed as Catch2 sums them up; a run without a sum (a crash, a time-out) is one failure.
 export function countCases(output, runPassed) {

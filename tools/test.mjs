@@ -1,6 +1,6 @@
 // npm test: sets up, builds everything, runs every test. Ends with a line "N passed, N failed"; the exit code is not
 // zero if a test failed or a part did not run.
-//   node tools/test.mjs [part ...]   only these parts: native scalar asan wasm wasm-scalar types web browser firefox
+//   node tools/test.mjs [part ...]   only these parts: native scalar wasm wasm-scalar types web browser firefox
 import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { kPresets, runPreset } from "./native.mjs";
@@ -40,16 +40,15 @@ async function checkTypes() {
   return { ...part, time: seconds(start) };
 }
 
-async function vitest(project, name) {
+async function vitest(projects, name) {
   const start = performance.now();
   const part = { name, passed: 0, failed: 0, notes: [], failures: [] };
-  const report = join(kRoot, "build", `vitest-${project}.json`);
+  const report = join(kRoot, "build", `vitest-${projects[0]}.json`);
   rmSync(report, { force: true });
   const { code, output } = await run(process.execPath, [
     "node_modules/vitest/vitest.mjs",
     "run",
-    "--project",
-    project,
+    ...projects.flatMap((project) => ["--project", project]),
     "--reporter=json",
     `--outputFile=${report}`,
     "--reporter=dot",
@@ -133,9 +132,9 @@ if (web.length > 0) {
   if (!built) report(fault);
   const work = {
     types: () => types,
-    web: () => vitest("web", "TypeScript and package"),
-    browser: () => vitest("browser", "Chromium"),
-    firefox: () => vitest("firefox", "Firefox"),
+    web: () => vitest(["web", "web-figures"], "TypeScript and package"),
+    browser: () => vitest(["browser"], "Chromium"),
+    firefox: () => vitest(["firefox"], "Firefox"),
   };
   // What was not built is not tested, and counts as failed rather than as absent.
   for (const part of web) {
