@@ -42,6 +42,24 @@ describe("the table", () => {
     }
   });
 
+  it("says of every scheme what it is a function of", () => {
+    const told: Record<string, unknown[]> = {};
+    for (const { scheme, encodes } of rowsOf({})) (told[encodes!] ??= []).push(scheme);
+    expect(told).toEqual({
+      "absolute position, with shift structure": ["Sinusoidal", "2-D sinusoidal", "Fourier features"],
+      "absolute position": ["Learned", "Query scale"],
+      "relative offset in the dot product": ["RoPE", "xPos", "Axial RoPE", "M-RoPE"],
+      "relative offset": [
+        ...["ALiBi", "T5 relative bias", "Toeplitz", "KERPLE", "Sandwich", "Swin relative bias"],
+        ...["Inverse-square distance", "Shaw relative positions", "Transformer-XL", "DeBERTa"],
+      ],
+      // Distances measured against where the query stands.
+      "relative offset and absolute position": ["FIRE"],
+      // Between the same positions, other words make another count.
+      "position counted by the content": ["CoPE"],
+    });
+  });
+
   it("counts by the sizes that the controls have", () => {
     const by = (attributes: Record<string, unknown>): Map<string, Row> =>
       new Map(rowsOf(attributes).map((row) => [String(row.scheme), row]));

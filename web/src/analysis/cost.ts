@@ -329,10 +329,12 @@ function lawsOf(scheme: AnyScheme, spec: Spec, maxLength: number): ComparedLaw[]
 }
 
 function encodes(scheme: AnyScheme, laws: readonly ComparedLaw[]): string {
+  const { slot, name } = scheme;
+  if (name === "cope") return "position counted by the content";
   const shifts = laws.some(({ law }) => law === "shift_invariant");
-  if (scheme.slot === "embed") return shifts ? "absolute position, with shift structure" : "absolute position";
-  if (!shifts) return scheme.name === "cope" ? "position counted by the content" : "absolute position";
-  return scheme.slot === "rotate" ? "relative offset in the dot product" : "relative offset";
+  if (slot === "embed") return shifts ? "absolute position, with shift structure" : "absolute position";
+  if (slot === "rotate") return shifts ? "relative offset in the dot product" : "absolute position";
+  return shifts ? "relative offset" : "relative offset and absolute position";
 }
 
 /**
