@@ -1033,6 +1033,31 @@ it("is drawn alike on a page that reads from right to left", async () => {
   await page.evaluate(() => document.documentElement.removeAttribute("dir"));
 });
 
+it("every slider of a view moves by the arrow keys, wherever another view has left the cursor", async () => {
+  const dead = [];
+  for (const { name } of figures) {
+    await show(name);
+    const tabs = await figure.getByRole("tab").all();
+    for (const view of tabs.length === 0 ? [undefined] : tabs) {
+      await press("Control+Home");
+      await view?.click();
+      await look();
+      for (const slider of await figure.locator("input[type=range]:visible").all()) {
+        const value = () => slider.getAttribute("aria-valuetext");
+        const before = await value();
+        for (const key of ["ArrowRight", "ArrowLeft"]) {
+          if ((await value()) !== before) break;
+          await slider.press(key);
+          await look();
+        }
+        const label = await slider.evaluate(({ labels }) => labels[0].textContent);
+        if ((await value()) === before) dead.push(`${name}, ${await view?.textContent()}: ${label} at ${before}`);
+      }
+    }
+  }
+  expect(dead).toEqual([]);
+});
+
 it("breaks nothing", () => expect(opened.faults).toEqual([]));
 
 // The scheme of a figure's values, as the catalogue names its parameters.

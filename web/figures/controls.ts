@@ -216,8 +216,8 @@ function rangeControl(
         output.textContent = "\u2013";
         return;
       }
-      if (value > high || value < low) {
-        // A value from an attribute may lie beyond the ends; the slider stretches to it.
+      if (value > high || (value < low && (value > 0 || !log))) {
+        // A value from an attribute may lie beyond the ends; the slider stretches to it, but a logarithm not to zero.
         high = Math.max(high, value);
         low = Math.min(low, value);
         ends();
