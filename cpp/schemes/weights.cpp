@@ -4,11 +4,13 @@
 
 namespace posenc {
 
-namespace {
+const float* Dealt::data() const {
+  if (waits_) fill_normal(std::span<float>(values_), seed_, stream_, 0, std_);
+  waits_ = false;
+  return values_.data();
+}
 
-constexpr double kMaxTable = 268435456;  // numbers of a table that was not given, 1 GB
-
-}  // namespace
+const float* Weights::data() const { return given_ != nullptr ? given_ : own_.data(); }
 
 Status Weights::take(const Spec& spec, const char* param, std::initializer_list<std::size_t> shape, bool by_head,
                      std::uint64_t stream, double std) {
@@ -27,9 +29,7 @@ Status Weights::take(const Spec& spec, const char* param, std::initializer_list<
                          to_text(count));
     }
     size = static_cast<std::size_t>(count);
-    own_.resize(size);
-    fill_normal(std::span<float>(own_), static_cast<std::uint64_t>(spec.number("seed")), stream, 0, std);
-    data = own_.data();
+    own_ = Dealt(size, spec.number("seed"), stream, std);
     return ok();
   }
   const int extra = table.rank - rank;
@@ -47,7 +47,7 @@ Status Weights::take(const Spec& spec, const char* param, std::initializer_list<
     return spec.refuse(Code::kShapeMismatch, param, std::move(allowed), shape_text(table));
   }
   size = static_cast<std::size_t>(count);
-  data = table.floats;
+  given_ = table.floats;
   heads = extra == 1 ? table.shape[0] : 0;
   rank_ = table.rank;
   for (int n = 0; n < rank_; ++n) shape_[n] = table.shape[n];
@@ -55,7 +55,7 @@ Status Weights::take(const Spec& spec, const char* param, std::initializer_list<
 }
 
 void Weights::declare(Gradients& to) const {
-  if (data != nullptr) to.add(name, rank_, shape_);
+  if (!omitted()) to.add(name, rank_, shape_);
 }
 
 Status ByHead::take(const Spec& spec, const char* param, std::size_t heads, double fallback) {

@@ -9,19 +9,38 @@
 
 namespace posenc {
 
-struct Weights {
-  const float* data = nullptr;  // null: omitted
-  std::size_t heads = 0;        // 0: one table for all heads
-  std::size_t size = 0;         // numbers of one table
-  const char* name = "";        // of the param
+inline constexpr double kMaxTable = 268435456;  // numbers of a table that was not given, 1 GB
 
-  std::size_t width = 0;        // numbers of a row, along the last axis
+// Normal numbers of deviation `std`, dealt when they are first read: who asks only what a scheme is like, as a table of
+// all schemes does, reads none.
+class Dealt {
+ public:
+  Dealt() = default;
+  Dealt(std::size_t count, double seed, std::uint64_t stream, double std)
+      : seed_(static_cast<std::uint64_t>(seed)), stream_(stream), std_(std), waits_(true), values_(count) {}
+  const float* data() const;
+
+ private:
+  std::uint64_t seed_ = 0, stream_ = 0;
+  double std_ = 0;
+  mutable bool waits_ = false;
+  mutable std::vector<float> values_;
+};
+
+struct Weights {
+  std::size_t heads = 0;  // 0: one table for all heads
+  std::size_t size = 0;   // numbers of one table; 0: omitted
+  const char* name = "";  // of the param
+  std::size_t width = 0;  // numbers of a row, along the last axis
+
+  bool omitted() const { return size == 0; }
+  const float* data() const;
 
   // As one that learns, of the shape it was taken with; not where it is omitted.
   void declare(Gradients& to) const;
 
   // Row-major, of one head.
-  const float* of(int head) const { return heads == 0 ? data : data + static_cast<std::size_t>(head) * size; }
+  const float* of(int head) const { return data() + (heads == 0 ? 0 : static_cast<std::size_t>(head) * size); }
 
   // Reads table `name`, of this shape or, `by_head`, of one more axis in front. Where it was not given its numbers have
   // deviation `std` and come from param `seed`, a stream for each table. Errors: `shape-mismatch`, `too-large`.
@@ -29,7 +48,8 @@ struct Weights {
               std::uint64_t stream, double std);
 
  private:
-  std::vector<float> own_;
+  const float* given_ = nullptr;
+  Dealt own_;
   int rank_ = 0;
   std::size_t shape_[3] = {};
 };

@@ -89,17 +89,17 @@ class Fire final : public Bias {
     fire->heads_ = static_cast<int>(heads);
     fire->c_ = spec.number("c");
     fire->threshold_ = spec.number("threshold");
-    Weights &w1 = fire->w1_, &b1 = fire->b1_, &w2 = fire->w2_, &b2 = fire->b2_;
-    Status status = w1.take(spec, "w1", {hidden}, false, 0, 1);
-    if (status.ok()) status = b1.take(spec, "b1", {hidden}, false, 1, 1);
-    if (status.ok()) status = w2.take(spec, "w2", {heads, hidden}, false, 2, 1);
-    if (status.ok()) status = b2.take(spec, "b2", {heads}, false, 3, 1);
+    Status status = fire->w1_.take(spec, "w1", {hidden}, false, 0, 1);
+    if (status.ok()) status = fire->b1_.take(spec, "b1", {hidden}, false, 1, 1);
+    if (status.ok()) status = fire->w2_.take(spec, "w2", {heads, hidden}, false, 2, 1);
+    if (status.ok()) status = fire->b2_.take(spec, "b2", {heads}, false, 3, 1);
     if (!status.ok()) return status;
+    const float *w1 = fire->w1_.data(), *b1 = fire->b1_.data(), *w2 = fire->w2_.data(), *b2 = fire->b2_.data();
 
     // Units change sides at -b1 / w1; only x > 0 counts.
     std::vector<double> roots(hidden);
     for (std::size_t k = 0; k < hidden; ++k) {
-      roots[k] = w1.data[k] == 0 ? 0 : -static_cast<double>(b1.data[k]) / static_cast<double>(w1.data[k]);
+      roots[k] = w1[k] == 0 ? 0 : -static_cast<double>(b1[k]) / static_cast<double>(w1[k]);
       if (roots[k] > 0) fire->knots_.push_back(roots[k]);
     }
     fire->knots_.push_back(0);
@@ -109,12 +109,12 @@ class Fire final : public Bias {
     for (std::size_t h = 0; h < heads; ++h) {
       for (std::size_t n = 0; n < pieces; ++n) {
         const double from = fire->knots_[n];
-        Piece piece = {0, static_cast<double>(b2.data[h])};
+        Piece piece = {0, static_cast<double>(b2[h])};
         for (std::size_t k = 0; k < hidden; ++k) {
-          const double slope = static_cast<double>(w1.data[k]), offset = static_cast<double>(b1.data[k]);
+          const double slope = static_cast<double>(w1[k]), offset = static_cast<double>(b1[k]);
           const bool on = slope > 0 ? roots[k] <= from : slope < 0 ? roots[k] > from : offset > 0;
           if (!on) continue;
-          const double weight = static_cast<double>(w2.data[h * hidden + k]);
+          const double weight = static_cast<double>(w2[h * hidden + k]);
           piece.slope += weight * slope;
           piece.offset += weight * offset;
         }
@@ -159,7 +159,7 @@ class Fire final : public Bias {
 
   void differentiate(const Tile& tile, const double* db, Gradients& to) const override {
     const std::size_t hidden = w1_.size, head = static_cast<std::size_t>(tile.head);
-    const float* weights = w2_.data + head * hidden;
+    const float *inputs = w1_.data(), *shifts = b1_.data(), *weights = w2_.data() + head * hidden;
     double *w1 = to["w1"], *b1 = to["b1"], *w2 = to["w2"] + head * hidden, *b2 = to["b2"] + head;
     for (int n = 0; n < tile.keys * kLanes; ++n) {
       const double g = db[n];
@@ -170,13 +170,13 @@ class Fire final : public Bias {
       const double divisor = simd::log1p_double(c_ * longest), x = psi(offset) / divisor;
       double slope = 0;
       for (std::size_t k = 0; k < hidden; ++k) {
-        const double unit = static_cast<double>(w1_.data[k]) * x + static_cast<double>(b1_.data[k]);
+        const double unit = static_cast<double>(inputs[k]) * x + static_cast<double>(shifts[k]);
         if (!(unit > 0)) continue;
         const double weight = static_cast<double>(weights[k]);
         w2[k] += g * unit;
         w1[k] += g * weight * x;
         b1[k] += g * weight;
-        slope += weight * static_cast<double>(w1_.data[k]);
+        slope += weight * static_cast<double>(inputs[k]);
       }
       *b2 += g;
       const double dx = g * slope / divisor, rate = 1 + c_ * longest;

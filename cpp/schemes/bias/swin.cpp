@@ -61,7 +61,7 @@ class Swin final : public Bias {
     Weights& table = swin->table_;
     if (Status status = table.take(spec, "table", {rows, heads}, false, 0, 0.02); !status.ok()) return status;
     swin->by_head_.resize(heads * rows);
-    for (std::size_t n = 0; n < heads * rows; ++n) swin->by_head_[n % heads * rows + n / heads] = table.data[n];
+    for (std::size_t n = 0; n < heads * rows; ++n) swin->by_head_[n % heads * rows + n / heads] = table.data()[n];
     scheme = std::move(swin);
     return ok();
   }

@@ -106,7 +106,7 @@ class T5 final : public OffsetBias {
       if (!(from <= distance && distance < to) || ahead != (offsets[n] > 0)) {
         ahead = offsets[n] > 0;
         const std::int32_t found = bucket(offsets[n]);
-        weight = weights_.data[found * heads_ + head];
+        weight = weights_.data()[found * heads_ + head];
         const int wide = found - (ahead ? ahead_ : 0) - single_;
         from = distance, to = 0;
         if (wide >= 0) {

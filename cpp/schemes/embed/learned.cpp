@@ -23,9 +23,9 @@
 // Picture: dim=32 positions=48 std=0.5
 #include <cmath>
 
-#include "kernels/normal.h"
 #include "schemes/params.h"
 #include "schemes/registry.h"
+#include "schemes/weights.h"
 
 namespace posenc {
 
@@ -103,8 +103,6 @@ constexpr Claim kClaims[] = {
     {.law = Law::kExtrapolates, .when = kNeverEnds, .holds = never_ends},
 };
 
-constexpr double kMaxTable = 268435456;  // elements, 1 GB
-
 // Along one axis: the row below a position, the one above, and how far towards it.
 struct Place {
   std::size_t low = 0, high = 0;
@@ -142,7 +140,6 @@ class Learned final : public Embed {
       }
       rows = static_cast<double>(table.shape[0]);
       columns = static_cast<double>(table.shape[1]);
-      made->rows_ = table.floats;
     } else {
       for (const char* name : {"length", "dim"}) {
         if (spec.has(name) || (name[0] == 'l' && grid.given)) continue;
@@ -153,13 +150,12 @@ class Learned final : public Embed {
                            "at most " + to_text(std::floor(kMaxTable / columns)) + " for rows of " + to_text(columns),
                            to_text(rows));
       }
-      made->own_.resize(static_cast<std::size_t>(rows * columns));
-      fill_normal(std::span<float>(made->own_), static_cast<std::uint64_t>(spec.number("seed")), 0, 0,
-                  spec.number("std"));
-      made->rows_ = made->own_.data();
     }
     if (!grid.given) made->extents_ = {static_cast<std::size_t>(rows)};
     made->columns_ = static_cast<std::size_t>(columns);
+    const std::initializer_list<std::size_t> shape = {static_cast<std::size_t>(rows), made->columns_};
+    Status status = made->table_.take(spec, "table", shape, false, 0, spec.number("std"));
+    if (!status.ok()) return status;
     made->policy_ = spec.choice("outOfRange");
     made->half_pixel_ = made->policy_ == kInterpolate && spec.choice("corners") == 1;
     scheme = std::move(made);
@@ -235,7 +231,7 @@ class Learned final : public Embed {
     return ok();
   }
 
-  const float* row_at(std::size_t row) const { return rows_ + row * columns_; }
+  const float* row_at(std::size_t row) const { return table_.data() + row * columns_; }
   static double mix(float a, float b, double part) {
     return static_cast<double>(a) + (static_cast<double>(b) - static_cast<double>(a)) * part;
   }
@@ -244,8 +240,7 @@ class Learned final : public Embed {
     for (std::size_t c = 0; c < columns_; ++c) out[c] = static_cast<Real>(part == 0 ? a[c] : mix(a[c], b[c], part));
   }
 
-  std::vector<float> own_;  // where no table was given
-  const float* rows_ = nullptr;
+  Weights table_;
   std::vector<std::size_t> extents_;  // [N] or [h, w]
   std::size_t columns_ = 0;
   int policy_ = kError;

@@ -106,15 +106,15 @@ class Deberta final : public Relate {
   bool whole_offsets() const override { return true; }
   void declare(Gradients& to) const override { keys_.declare(to), queries_.declare(to); }
   // q . K^r scaled (rows, kLanes)
-  std::size_t query_state_size() const override { return keys_.data == nullptr ? 0 : rows() * kLanes; }
+  std::size_t query_state_size() const override { return keys_.omitted() ? 0 : rows() * kLanes; }
   // k . Q^r, eight keys at a time: (ceil(keys / 8), rows, 8)
   std::size_t key_state_size(std::size_t keys) const override {
-    return queries_.data == nullptr ? 0 : (keys + kLanes - 1) / kLanes * kLanes * rows();
+    return queries_.omitted() ? 0 : (keys + kLanes - 1) / kLanes * kLanes * rows();
   }
 
   void prepare_keys(int head, const float* k, std::size_t keys, std::size_t d, const Positions&,
                     float* key_state) const override {
-    if (queries_.data == nullptr) return;
+    if (queries_.omitted()) return;
     std::vector<float> lanes(d * kLanes);
     for (std::size_t j = 0; j < keys; j += kLanes) {
       pack_lanes(k + j * d, d, keys - j < kLanes ? static_cast<int>(keys - j) : kLanes, d, 1, lanes.data());
@@ -123,7 +123,7 @@ class Deberta final : public Relate {
   }
 
   void begin(const RelateTile& tile, float* query_state) const override {
-    if (keys_.data != nullptr) rows_times_lanes(table(keys_, tile.head), rows(), dim_, tile.q, tile.scale, query_state);
+    if (!keys_.omitted()) rows_times_lanes(table(keys_, tile.head), rows(), dim_, tile.q, tile.scale, query_state);
   }
 
   void scores(const RelateTile& tile, const float* key_state, float* query_state, float* r) const override {
@@ -131,10 +131,10 @@ class Deberta final : public Relate {
     index(tile, true, distances);
     for (int j = 0; j < tile.keys; ++j) {
       const std::size_t key = tile.first_key + static_cast<std::size_t>(j);
-      const float* met = queries_.data == nullptr ? nullptr : key_state + key / kLanes * kLanes * rows() + key % kLanes;
+      const float* met = queries_.omitted() ? nullptr : key_state + key / kLanes * kLanes * rows() + key % kLanes;
       for (int l = 0; l < kLanes; ++l) {
         const std::int32_t distance = distances[j * kLanes + l];
-        float sum = keys_.data == nullptr ? 0 : query_state[row_of(distance) * kLanes + l];
+        float sum = keys_.omitted() ? 0 : query_state[row_of(distance) * kLanes + l];
         if (met != nullptr) sum += met[row_of(mirrored_ ? -distance : distance) * kLanes] * tile.scale;
         r[j * kLanes + l] = sum;
       }
@@ -156,8 +156,8 @@ class Deberta final : public Relate {
     };
     for (std::size_t j = 0; j < meeting.keys; ++j) {
       const std::int32_t distance = bucket(-meeting.offset(j));
-      if (keys_.data != nullptr) meeting.add(j, meeting.scale, meeting.query(), row(keys_, distance));
-      if (queries_.data != nullptr) {
+      if (!keys_.omitted()) meeting.add(j, meeting.scale, meeting.query(), row(keys_, distance));
+      if (!queries_.omitted()) {
         meeting.add(j, meeting.scale, meeting.key(j), row(queries_, mirrored_ ? -distance : distance));
       }
     }
@@ -167,7 +167,7 @@ class Deberta final : public Relate {
  private:
   std::size_t rows() const { return 2 * static_cast<std::size_t>(side_); }
   const float* table(const Weights& weights, int head) const {
-    return weights.data + static_cast<std::size_t>(head) * rows() * dim_;
+    return weights.data() + static_cast<std::size_t>(head) * rows() * dim_;
   }
   int row_of(std::int32_t distance) const {
     return distance < -side_ ? 0 : distance < side_ ? distance + side_ : 2 * side_ - 1;

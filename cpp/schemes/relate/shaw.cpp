@@ -64,14 +64,14 @@ class Shaw final : public Relate {
 
   int heads() const override { return static_cast<int>(keys_.heads != 0 ? keys_.heads : values_.heads); }
   int width() const override { return dim_; }
-  int value_width() const override { return values_.data == nullptr ? 0 : static_cast<int>(value_dim_); }
+  int value_width() const override { return values_.omitted() ? 0 : static_cast<int>(value_dim_); }
   bool whole_offsets() const override { return true; }
   void declare(Gradients& to) const override { keys_.declare(to), values_.declare(to); }
   // state: q . a^K scaled (R, kLanes), then the weight that fell to each row (R, kLanes)
   std::size_t query_state_size() const override { return 2 * rows() * kLanes; }
 
   void begin(const RelateTile& tile, float* query_state) const override {
-    if (keys_.data != nullptr) {
+    if (!keys_.omitted()) {
       rows_times_lanes(keys_.of(tile.head), rows(), static_cast<std::size_t>(dim_), tile.q, tile.scale, query_state);
     }
     float* weights = query_state + rows() * kLanes;
@@ -80,7 +80,7 @@ class Shaw final : public Relate {
 
   void scores(const RelateTile& tile, const float* key_state, float* query_state, float* r) const override {
     (void)key_state;
-    if (keys_.data == nullptr) {
+    if (keys_.omitted()) {
       for (int n = 0; n < tile.keys * kLanes; ++n) r[n] = 0;
       return;
     }
@@ -120,7 +120,7 @@ class Shaw final : public Relate {
   }
 
   void finish(int head, const float* query_state, float* o) const override {
-    if (values_.data == nullptr) return;
+    if (values_.omitted()) return;
     add_rows_by_weight(query_state + rows() * kLanes, values_.of(head), rows(), value_dim_, o);
   }
 
@@ -138,8 +138,8 @@ class Shaw final : public Relate {
   bool meet(Meeting& meeting) const override {
     for (std::size_t j = 0; j < meeting.keys; ++j) {
       const auto row = static_cast<std::size_t>(row_of(meeting.offset(j)));
-      if (keys_.data != nullptr) meeting.add(j, meeting.scale, meeting.query(), meeting.row(keys_, row));
-      if (values_.data != nullptr) meeting.mix(j, meeting.row(values_, row));
+      if (!keys_.omitted()) meeting.add(j, meeting.scale, meeting.query(), meeting.row(keys_, row));
+      if (!values_.omitted()) meeting.mix(j, meeting.row(values_, row));
     }
     return true;
   }

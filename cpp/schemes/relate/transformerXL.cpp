@@ -85,7 +85,7 @@ class TransformerXL final : public Relate {
 
   void prepare_keys(int head, const float* k, std::size_t keys, std::size_t d, const Positions&,
                     float* key_state) const override {
-    const float* u = u_.data + static_cast<std::size_t>(head) * d;
+    const float* u = u_.data() + static_cast<std::size_t>(head) * d;
     for (std::size_t j = 0; j < keys; ++j) {
       float sum = 0;
       for (std::size_t c = 0; c < d; ++c) sum += u[c] * k[j * d + c];
@@ -94,7 +94,7 @@ class TransformerXL final : public Relate {
   }
 
   void begin(const RelateTile& tile, float* query_state) const override {
-    const float* v = v_.data + static_cast<std::size_t>(tile.head) * dim_;
+    const float* v = v_.data() + static_cast<std::size_t>(tile.head) * dim_;
     for (std::size_t n = 0; n < dim_ * kLanes; ++n) query_state[n] = tile.q[n] + v[n / kLanes];
   }
 
@@ -168,7 +168,7 @@ class TransformerXL final : public Relate {
     if (to != nullptr) pay(at, head, *to);
     held_[at] = distance;
     const double* wave = exact_sinusoid(distance);
-    const float* w = wr_.data + static_cast<std::size_t>(head) * dim_;
+    const float* w = wr_.data() + static_cast<std::size_t>(head) * dim_;
     for (std::size_t c = 0; c < dim_; ++c) r[c] = r[dim_ + c] = 0;
     for (std::size_t m = 0; m < model_; ++m, w += wr_.width) {
       for (std::size_t c = 0; c < dim_; ++c) r[c] += wave[m] * static_cast<double>(w[c]);
@@ -229,7 +229,7 @@ class TransformerXL final : public Relate {
     const std::size_t stride = static_cast<std::size_t>(heads_) * dim_;
     for (std::size_t c = 0; c < dim_; c += kLanes) {
       const std::size_t live = dim_ - c < kLanes ? dim_ - c : kLanes;
-      const float* w = wr_.data + static_cast<std::size_t>(head) * dim_ + c;
+      const float* w = wr_.data() + static_cast<std::size_t>(head) * dim_ + c;
       for (std::size_t m = 0; m < model_; ++m) {
         for (std::size_t l = 0; l < live; ++l) columns[m * kLanes + l] = w[m * stride + l];
       }
