@@ -178,11 +178,11 @@ function fetchLetters(): void {
 async function start(): Promise<void> {
   followTheme();
   fetchLetters();
-  followReading();
   followSentence();
   // Before the page pauses: a reader may follow a link at once.
   askQuestions();
   await firstFigure();
+  followReading();
   reachFormulas();
   await layOut();
   keepOffline();
