@@ -552,17 +552,22 @@ function classicNorms(scheme: RotateScheme): [number, number] {
 function mixUpWords({ right, mixed, spreads, gap, classic }: MixUp): string {
   const norm = right.norms[0] as number;
   const [low, high] = [Math.min(...mixed.norms), Math.max(...mixed.norms)];
-  const keeps = high - low < 1e-5 * norm && Math.abs(low - norm) < 1e-5 * norm;
+  const keeps = high - low <= 1e-5 * norm && Math.abs(low - norm) <= 1e-5 * norm;
   const size = magnitude(right.scores) || 1;
   const steady = spreads[1] < 1e-5 * size;
   const write = (value: number): string => book(value, { decimals: 2 });
   const norms = keeps
     ? `the norm of the query stays ${write(norm)}`
     : `the norm of the query, ${write(norm)} when right, runs from ${write(low)} to ${write(high)}`;
-  const scores = steady
-    ? `every diagonal is constant, yet scores differ from the right ones by up to ${write(gap)}: only ` +
-      "the right scores tell"
-    : `scores of one m\u00a0\u2212\u00a0n differ by up to ${write(spreads[1])}, so the offset alone no longer decides`;
+  // A single pair lies alike in both layouts.
+  const scores =
+    gap < 1e-5 * size
+      ? "every score is the right one"
+      : steady
+        ? `every diagonal is constant, yet scores differ from the right ones by up to ${write(gap)}: only ` +
+          "the right scores tell"
+        : `scores of one m\u00a0\u2212\u00a0n differ by up to ${write(spreads[1])}, so the offset alone no longer ` +
+          "decides";
   const known = classic
     ? ` The known case: [1,\u00a02,\u00a03,\u00a04] at position 1 keeps its norm ${book(classic[0], { decimals: 6 })}, mixed it has ` +
       `${book(classic[1], { decimals: 6 })}.`

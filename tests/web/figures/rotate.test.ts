@@ -167,6 +167,13 @@ describe("layouts", () => {
     const words = (mix: string): string => rotate.caption(figureState("rotate", { view: "layouts", mix }));
     expect(words("sides")).toMatch(/^Mixed up: the norm of the query stays .*, but scores of one m\u00a0\u2212\u00a0n differ by/);
     expect(words("both")).toMatch(/^No alarm goes off: the norm of the query stays .*, and every diagonal is constant/);
+    // Of one pair, and of vectors of nothing, no layout differs from the other.
+    for (const alike of [{ dim: 2 }, { q: "0 0 0 0 0 0 0 0" }]) {
+      for (const mix of ["table", "sides", "both"]) {
+        const said = rotate.caption(figureState("rotate", { view: "layouts", mix, ...alike }));
+        expect(said).toMatch(/^No alarm goes off: the norm of the query stays .*, and every score is the right one\./);
+      }
+    }
     const { data } = rotate.array!(figureState("rotate", { view: "layouts", mix: "sides", dim: 6, positions: 5 }));
     const [q, k] = seeded(6);
     data.forEach((score, at) => {
