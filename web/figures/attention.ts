@@ -33,7 +33,7 @@ import {
   type State,
   type Values,
 } from "./figure.js";
-import { book, outOf, superscript } from "./format.js";
+import { book, lowered, outOf, superscript } from "./format.js";
 import { anySlot, givenScheme } from "./given-data.js";
 import { Lens } from "./lens.js";
 import { legend, paragraph } from "./marks.js";
@@ -256,7 +256,7 @@ export const attention = defineFigure<Model>({
   },
 
   title: ({ values, model }) => {
-    const named = model.sides.map((side) => side.title).join(" and ");
+    const named = model.sides.map((side) => lowered(side.title)).join(" and ");
     return [
       model.cross ? "Cross-attention weights" : "Attention weights",
       `head ${outOf(headShown(values, model.heads) + 1, model.heads)}`,

@@ -5,7 +5,7 @@ import * as posenc from "../../../web/src/index.js";
 import { attention } from "../../../web/figures/attention.js";
 import { cutWord } from "../../../web/figures/cut-word.js";
 import { completeValues, stateOf, type State } from "../../../web/figures/figure.js";
-import { book } from "../../../web/figures/format.js";
+import { book, lowered } from "../../../web/figures/format.js";
 import { labelSize } from "../../../web/figures/marks.js";
 import { RecordingBackEnd } from "../../../web/figures/recording.js";
 import { figureState, renderSVG } from "../../../web/figures/render.js";
@@ -306,7 +306,7 @@ describe("a scheme given as data", () => {
     ["sinusoidal", sinusoidal({ dim: 48, layout: "half" }), 8, 6],
   ] as const)("is drawn, sized as it is, and comes from the code: %s", (name, scheme, heads, width) => {
     const state = figureState("attention", { sentence, scheme: "none", causal: true }, scheme);
-    expect(attention.title(state)).toContain(posenc.schemes.find((s) => s.name === name)!.title);
+    expect(attention.title(state)).toContain(`, ${lowered(posenc.schemes.find((s) => s.name === name)!.title)}`);
     const { data, shape } = attention.array!(state);
     expect(shape).toEqual([heads, 6, 6]);
     const size = { sentence, heads, headWidth: width, scheme: "none" };
