@@ -446,6 +446,14 @@ describe("a bad script", () => {
       export { table, out, heads, svg, held, fetched, csv, model, read, names, promised, PosencError };
     `,
     );
+    // The programs that the pages of the schemes show.
+    const pages = join(kRoot, "docs/schemes");
+    const shown = readdirSync(pages).filter((name) => name.endsWith(".md"));
+    for (const page of shown) {
+      const [, program] = /^```js\n([^]*?)^```/m.exec(readFileSync(join(pages, page), "utf8")) ?? [];
+      writeFileSync(join(folder, page.replace(".md", ".ts")), program!);
+    }
+    const programs = shown.map((page) => page.replace(".md", ".ts"));
     for (const [module, moduleResolution] of [
       ["NodeNext", "NodeNext"],
       ["ESNext", "Bundler"],
@@ -456,6 +464,7 @@ describe("a bad script", () => {
           join(kRoot, "node_modules/typescript/bin/tsc"),
           "--ignoreConfig",
           "consumer.ts",
+          ...programs,
           "--noEmit",
           "--strict",
           "--exactOptionalPropertyTypes",

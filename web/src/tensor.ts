@@ -169,16 +169,21 @@ export class Tensor<D extends DType = DType> implements Iterable<Element<D> | Te
     return build(0, 0);
   }
 
-  /** Walks the first axis: elements where there is one axis, else tensors (copies). */
-  *[Symbol.iterator](): Iterator<Element<D> | Tensor<D>> {
+  /**
+   * Walks the first axis: elements where there is one axis, else tensors (copies). Types do not know how many axes there
+   * are, so each serves as either: `const [q, k, v] = tensor` are three tensors to `attention`.
+   */
+  *[Symbol.iterator](): Iterator<Element<D> & Tensor<D>> {
     const [length, ...rest] = this.shape;
     if (length === undefined)
       refuse("shape-mismatch", "Tensor", "this tensor", "of one axis or more to iterate", verbatim("a scalar"));
     const stride = product(rest);
     for (let i = 0; i < length; i++) {
-      yield rest.length === 0
-        ? this.#element(i)
-        : new Tensor(this.data.slice(i * stride, (i + 1) * stride) as Storage[D], rest, this.dtype);
+      yield (
+        rest.length === 0
+          ? this.#element(i)
+          : new Tensor(this.data.slice(i * stride, (i + 1) * stride) as Storage[D], rest, this.dtype)
+      ) as Element<D> & Tensor<D>;
     }
   }
 
