@@ -212,7 +212,7 @@ Status Spec::check() {
         if (param.taken_by[0] != '\0') choices += (choices.empty() ? "" : "|") + std::string(param.taken_by);
         return refuse(Code::kUnknownOption, param.name,
                       "left out: it belongs to " + std::string(param.where) + " " + quoted_choices(choices),
-                      "it with \"" + std::string(choice) + "\"");
+                      std::string(param.where) + " \"" + std::string(choice) + "\"");
       }
       continue;
     }

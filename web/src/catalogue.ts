@@ -30,7 +30,7 @@ export function fromJSON(spec: SchemeJSON | Scheme): AnyScheme {
     const known = outlines.map((candidate) => `${candidate.slot} ${candidate.name}`);
     const guess = nearest(
       name,
-      outlines.map((candidate) => candidate.name),
+      outlines.filter((candidate) => candidate.slot === slot).map((candidate) => candidate.name),
     );
     throw refusal(
       {
@@ -40,7 +40,7 @@ export function fromJSON(spec: SchemeJSON | Scheme): AnyScheme {
         allowed: known.join(", "),
         given: `${slot} ${name}`,
       },
-      guess === undefined || guess === name
+      guess === undefined
         ? undefined
         : `fromJSON: there is no ${slot} scheme ${name}, did you mean ${guess}?`,
     );

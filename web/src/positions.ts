@@ -262,9 +262,8 @@ function readPart(subject: string, argument: string, part: unknown): [t: number,
   if (typeof part !== "object" || part === null) refuse("not-a-number", subject, argument, allowed, part);
   const entries = Object.entries(part as Record<string, unknown>);
   const [kind, value] = entries[0] ?? [];
-  if (entries.length !== 1 || kind === undefined) {
-    refuse("missing-option", subject, argument, allowed, part);
-  }
+  if (kind === undefined) refuse("missing-option", subject, argument, allowed, part);
+  if (entries.length > 1) refuse("unknown-option", subject, argument, allowed, part);
   if (kind === "text") return [readWhole(subject, `${argument}.text`, value), 1, 1, true];
   if (kind !== "image" && kind !== "video")
     refuseUnknown(subject, `${argument}.${kind}`, [`${argument}.text`, `${argument}.image`, `${argument}.video`]);

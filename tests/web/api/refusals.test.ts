@@ -254,7 +254,7 @@ const kBad: Record<Kind, readonly Bad[]> = {
     ...kNoArray,
     ["null inside", () => [null], "not-a-number"],
     ["an empty part", () => [{}], "missing-option"],
-    ["two kinds", () => [{ text: 1, image: [1, 1, 1] }], "missing-option"],
+    ["two kinds", () => [{ text: 1, image: [1, 1, 1] }], "unknown-option"],
     ["an unknown kind", () => [{ txt: 1 }], "unknown-option"],
     ["a negative length", () => [{ text: -1 }], "out-of-range"],
     ["two extents", () => [{ image: [1, 2] }], "shape-mismatch"],
@@ -1172,10 +1172,16 @@ describe("every scheme, every parameter, every bad value", () => {
       "did you mean scaling.factor?",
     );
     expect(refused(() => rope({ dim: 8, scaling: { type: "linear", factor: 2, betaFast: 32 } } as never)).message).toBe(
-      'rope: scaling.betaFast must be left out: it belongs to scaling.type "yarn", got it with "linear"',
+      'rope: scaling.betaFast must be left out: it belongs to scaling.type "yarn", got scaling.type "linear"',
     );
     expect(refused(() => posenc.queryScale({ law: "logn", trainLength: 8, floorScale: 2 } as never)).message).toBe(
-      'queryScale: floorScale must be left out: it belongs to law "llama4", got it with "logn"',
+      'queryScale: floorScale must be left out: it belongs to law "llama4", got law "logn"',
+    );
+    // A name is guessed among those of its slot.
+    expect(refused(() => posenc.fromJSON({ slot: "embed", name: "ropes" })).message).not.toContain("rope?");
+    const part = { text: 1, image: [1, 1, 1] };
+    expect(refused(() => posenc.multimodalPositions([part as never])).message).toMatch(
+      /^multimodalPositions: parts\[0\] must be \{text: n\}/,
     );
   });
 });

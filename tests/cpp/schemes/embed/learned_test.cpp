@@ -137,7 +137,7 @@ TEST_CASE("learned: what does not fit is refused") {
   CHECK(message("length=4") == "learned: dim is missing, it must be given where no table is");
   CHECK(message("length=16777216 dim=65536").find("length must be at most 4096") != std::string::npos);
   CHECK(message("length=4 dim=2 corners=half-pixel") ==
-        "learned: corners must be left out: it belongs to outOfRange \"interpolate\", got it with \"error\"");
+        "learned: corners must be left out: it belongs to outOfRange \"interpolate\", got outOfRange \"error\"");
   Spec spec(schemes::embed_learned);
   const float table[6] = {};
   std::unique_ptr<Scheme> scheme;

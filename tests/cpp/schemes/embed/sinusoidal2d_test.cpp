@@ -140,6 +140,6 @@ TEST_CASE("sinusoidal2d: what does not fit is refused") {
   CHECK(message("dim=6") == "sinusoidal2d: dim must be divisible by 4, got 6");
   CHECK(message("dim=7 style=detr combine=add") == "sinusoidal2d: dim must be divisible by 2, got 7");
   CHECK(message("dim=8 normalize=true") ==
-        "sinusoidal2d: normalize must be left out: it belongs to style \"detr\", got it with \"mae\"");
+        "sinusoidal2d: normalize must be left out: it belongs to style \"detr\", got style \"mae\"");
   CHECK(message("dim=8 axes=3").find("belongs to style \"multidim\"") != std::string::npos);
 }

@@ -60,6 +60,6 @@ TEST_CASE("queryScale: options belong to their law") {
   const auto message = [](const char* options) { return build(schemes::rotate_queryScale, options).status.message(); };
   CHECK(message("law=logn") == "queryScale: trainLength is missing, it must be an integer from 2 to 1000000000");
   CHECK(message("law=logn trainLength=8 floorScale=2") ==
-        "queryScale: floorScale must be left out: it belongs to law \"llama4\", got it with \"logn\"");
+        "queryScale: floorScale must be left out: it belongs to law \"llama4\", got law \"logn\"");
   CHECK(message("trainLength=8").find("belongs to law \"logn\"") != std::string::npos);
 }

@@ -340,7 +340,7 @@ TEST_CASE("scaling: works on the columns that turn (pie PR #603)") {
 
 TEST_CASE("scaling: an option belongs to its rules, and what a rule needs is asked for") {
   CHECK(rope("dim=4 scaling.type=linear scaling.factor=2 scaling.betaFast=32").status.message() ==
-        "rope: scaling.betaFast must be left out: it belongs to scaling.type \"yarn\", got it with \"linear\"");
+        "rope: scaling.betaFast must be left out: it belongs to scaling.type \"yarn\", got scaling.type \"linear\"");
   CHECK(rope("dim=4 scaling.betaFast=32").status.code == Code::kUnknownOption);
   CHECK(rope("dim=4 scaling.factor=2").status.code == Code::kUnknownOption);
   CHECK(rope("dim=4 scaling.type=yarn scaling.factor=2").status.message() ==
