@@ -110,9 +110,14 @@ export function legend(
     });
   } else {
     surface.heatMap({ x, y, width: length, height: 7 }, { values, rows: 1, columns: steps, scale });
-    labels.forEach((value, i) => {
+    const words = labels.map(legendText);
+    const wide = words.map((text) => surface.textWidth(text, { size: 11 }));
+    const [first, middle, last] = wide as [number, number, number];
+    words.forEach((text, i) => {
+      // The number in the middle only where it stands apart from the others.
+      if (i === 1 && middle / 2 + Math.max(first, last) + 6 > length / 2) return;
       const align = (["start", "middle", "end"] as const)[i]!;
-      surface.text(x + (length * i) / 2, y + 17, legendText(value), { align, size: 11 });
+      surface.text(x + (length * i) / 2, y + 17, text, { align, size: 11 });
     });
   }
 }

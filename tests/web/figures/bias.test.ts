@@ -13,6 +13,20 @@ const slope = (head: number, heads: number): number => 2 ** ((-8 * head) / heads
 const readings = (attributes: Record<string, unknown>): Record<string, string> =>
   Object.fromEntries(bias.readout(figureState("bias", attributes)).map(({ label, value }) => [label, value]));
 
+describe("a lying legend", () => {
+  it("keeps its numbers apart, and has none in the middle where that is not so", () => {
+    for (const [attributes, middle] of [[{}, true], [{ positions: 4, heads: 1 }, false]] as const) {
+      const back = record(bias, figureState("bias", attributes), 264);
+      const numbers = textsOf(back).filter(({ y }, _, all) => y === Math.max(...all.map((text) => text.y)));
+      expect(numbers.length).toBe(middle ? 3 : 2);
+      const wide = numbers.map(({ words }) => back.textWidth(words, { size: 11 }));
+      const part = (how: string): number => (how.includes("middle") ? 0.5 : how.includes("end") ? 1 : 0);
+      const left = numbers.map(({ x, how }, n) => x - wide[n]! * part(how));
+      for (let n = 1; n < left.length; n++) expect(left[n]! - left[n - 1]! - wide[n - 1]!).toBeGreaterThan(5);
+    }
+  });
+});
+
 describe("matrix", () => {
   it.each([
     [1, false],
