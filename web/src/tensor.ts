@@ -170,8 +170,8 @@ export class Tensor<D extends DType = DType> implements Iterable<Element<D> | Te
   }
 
   /**
-   * Walks the first axis: elements where there is one axis, else tensors (copies). Types do not know how many axes there
-   * are, so each serves as either: `const [q, k, v] = tensor` are three tensors to `attention`.
+   * Walks the first axis: elements where there is one axis, else tensors (copies). Types do not know how many axes
+   * there are, so each serves as either: `const [q, k, v] = tensor` are three tensors to `attention`.
    */
   *[Symbol.iterator](): Iterator<Element<D> & Tensor<D>> {
     const [length, ...rest] = this.shape;
