@@ -333,16 +333,17 @@ export function completeValues(
 ): Values {
   // Without ancestors: what a reader leaves out is nowhere else.
   const values = Object.create(null) as Record<string, Value | undefined>;
-  for (let round = 0; round < 8; round++) {
-    const fresh = allFields(figure, values).filter((field) => !(field.name in values));
-    if (fresh.length === 0) break;
-    for (const field of fresh) {
-      const own = given(field.name);
-      const absent = own === undefined || own === null;
-      values[field.name] = absent ? field.value : checkValue(field, own, follows?.(field.name));
+  for (;;) {
+    const fresh = allFields(figure, values).filter(({ name }) => !(name in values));
+    if (fresh.length === 0) return values;
+    // Scheme and view say which others there are, and where they start.
+    const first = fresh.filter(({ name }) => name === "scheme" || name === "view");
+    for (const field of first[0] ? first : fresh) {
+      const { name, value } = field;
+      const own = given(name) ?? undefined;
+      values[name] = own === undefined ? value : checkValue(field, own, follows?.(name));
     }
   }
-  return values;
 }
 
 /** Every name a value of this figure may have: its attributes, and its fields at these values. */

@@ -89,7 +89,6 @@ export function schemeFields(descriptor: Descriptor, wanted: SchemeFieldOptions)
 
 /** A slider of the heads, from 1; it ends at their number, so it waits for that to be known. */
 export function headFields({ params }: Descriptor, values: Values): readonly Field[] {
-  if (values.scheme === undefined) return [];
   // Of its own, or by the table that it requires.
   if (!params.some(({ name, required, shape }) => name === "heads" || (required && shape?.includes("heads")))) {
     return [range("head", "head", 1, 1, 16, { integer: true, least: 1, most: null, place: "none" })];

@@ -56,8 +56,6 @@ export const spectrum = defineFigure<Model>({
     ]),
 
   fields: (values) => {
-    // The view says where the width starts.
-    if (values.view === undefined) return [];
     const number = values.view === "number";
     const context = Number(values.context ?? 4096);
     const types = values["scaling.type"];
