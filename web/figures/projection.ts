@@ -64,7 +64,7 @@ export const projection: Figure = defineFigure<Model>({
     positions: "How many positions, 2 to 1024, of a t-SNE map 4 to 512; 128 by default.",
     dim: "The width of the encoding.",
     base: "The base of the wavelengths.",
-    compare: `${compareSentence.slice(0, -1)}; "learned" by default, "nothing" for none.`,
+    compare: `${compareSentence.slice(0, -1)}; "learned" by default, beside that "sinusoidal", "nothing" for none.`,
     view: "components or tsne.",
     horizontal: "The principal component along the horizontal axis, from 1; 1 by default.",
     vertical: "The principal component along the vertical axis; 2 by default.",

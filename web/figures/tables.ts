@@ -36,15 +36,16 @@ export const compareSentence =
   "A second scheme, drawn beside the first; a table from a file, or given as data, takes its place.";
 const takesTable = "an embed scheme, its JSON or a table of shape [T, d]";
 const nothing = "nothing";
+const usual = "sinusoidal";
 const mostRows = 1024;
 
-/** The scheme, the number of positions, the scheme's params, the scheme to compare with. */
+/** The scheme, the number of positions, the scheme's params, the scheme to compare with, which is another one. */
 export function tableFields(values: Values, positions: number, compare: string): Field[] {
-  const descriptor = descriptorOf("embed", String(values.scheme ?? "sinusoidal"));
+  const descriptor = descriptorOf("embed", String(values.scheme ?? usual));
   const others = schemesOf("embed").filter(onOneAxis);
   const choices = [nothing, ...others.map(({ name, title }) => ({ value: name, label: title }))];
   return [
-    schemeChooser("embed", "sinusoidal", { draws: onOneAxis }),
+    schemeChooser("embed", usual, { draws: onOneAxis }),
     range("positions", "positions", positions, 8, 256, { integer: true, least: 1, most: mostRows }),
     ...schemeFields(descriptor, {
       values,
@@ -52,7 +53,9 @@ export function tableFields(values: Values, positions: number, compare: string):
       without: ["length", "layout", "order"],
       change: { dim: { label: "dimensions" } },
     }),
-    choice("compare", "compare with", compare, choices, { sentence: compareSentence }),
+    choice("compare", "compare with", values.scheme === compare ? usual : compare, choices, {
+      sentence: compareSentence,
+    }),
   ];
 }
 
