@@ -275,6 +275,18 @@ describe("the playground", () => {
       ["extrapolation", "compare"].map((name) => [document.querySelector(`posenc-${name}`).data].flat()[0].base),
     );
     expect(others).toEqual([500000, 500000]);
+    const said = await page.evaluate(() =>
+      ["attention", "compare", "spectrum", "extrapolation"].map((name) => ({
+        ...document.querySelector(`posenc-${name}`).value,
+      })),
+    );
+    expect(said).toMatchObject([
+      { heads: 32, headWidth: 128, causal: true, window: 0 },
+      { heads: 32, headWidth: 128 },
+      { context: 131072 },
+      { trained: 8192, factor: 16 },
+    ]);
+    expect(await page.locator("#notes").innerText()).toContain("Only posenc-config shows the scale of the scores");
     // The address brings it back.
     const address = await page.locator("#permalink").evaluate((link) => link.href);
     await page.goto("about:blank");

@@ -26,6 +26,7 @@ import {
 import { book, count, powerOfTen, short } from "./format.js";
 import { refuseData } from "./given-data.js";
 import { jsonFault } from "./json-fault.js";
+import { lengthsOf, type NamedLength } from "./lengths.js";
 import { drawPlate, indexTicks, labelSize, paragraph, scaleOf, spread } from "./marks.js";
 import { refuseValue } from "./refusal.js";
 import { estimateWidth, type Ink, type Surface } from "./surface.js";
@@ -70,7 +71,7 @@ interface Model {
   /** Tokens that rules of the length were asked for. */
   length: number;
   /** Lengths that the config names, with what they are. */
-  lengths: readonly { tokens: number; name: string }[];
+  lengths: readonly NamedLength[];
 }
 
 type Drawn = State<Model>;
@@ -367,30 +368,6 @@ function parsed(words: string): object {
     return refuseValue("invalid-file", "config", allowed, words, sentence);
   }
   return value;
-}
-
-const reaching = ["max_position_embeddings", "n_positions", "n_ctx", "max_seq_len", "seq_length"];
-
-// Lengths that the config or a rule of it names.
-function lengthsOf(raw: object, read: ModelPositions): Model["lengths"] {
-  const part = raw as Record<string, unknown>;
-  const inner = ["text_config", "llm_config", "language_config"]
-    .map((key) => part[key])
-    .filter((value) => value !== undefined);
-  const reached = [part, ...inner].flatMap((keys) =>
-    reaching.map((key) => (keys as Record<string, unknown> | null)?.[key]).filter((value) => typeof value === "number"),
-  )[0];
-  const rotations = [read.rotate, ...Object.values(read.byLayerType ?? {}).map(({ rotate }) => rotate)].flat();
-  const trained = rotations
-    .map((scheme) => (scheme as { scaling?: Record<string, unknown> } | undefined)?.scaling)
-    .map((scaling) => scaling?.originalMaxPositionEmbeddings ?? scaling?.maxPositionEmbeddings ?? scaling?.trainLength)
-    .find((value) => typeof value === "number");
-  return [
-    ...(trained === undefined ? [] : [{ tokens: trained as number, name: "trained" }]),
-    ...(reached === undefined || reached === trained || (reached as number) < 1
-      ? []
-      : [{ tokens: reached as number, name: trained === undefined ? "longest" : "reached" }]),
-  ];
 }
 
 function turningsOf(read: ModelPositions, length: number): Turning[] {

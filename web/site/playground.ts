@@ -12,6 +12,7 @@ import type * as Files from "../src/files.js";
 import type { AnyScheme, RotateScheme, Tensor } from "../src/core.js";
 import type { Api } from "./live.js";
 import type { Values } from "./questions.js";
+import { followedOf, fittingOf, unfollowedSentence } from "./followed.js";
 import { refusedSentences } from "./refused.js";
 import { fail, firstFigure, followTheme, keepOffline } from "./shell.js";
 
@@ -31,7 +32,7 @@ const kLearned: readonly string[] = ["toeplitz", "swin"];
 interface Shown {
   /** By slot where a model has several. */
   schemes: readonly AnyScheme[];
-  /** Settings that the figures are given, by the names of their fields. */
+  /** Settings that the figures are given, by the names of their fields; of a config, those that a figure has. */
   values: Values;
   /** The scheme is made of more than settings (a table, lists), and the figures get it as it is. */
   given: boolean;
@@ -54,15 +55,27 @@ let shown: Shown | undefined;
 const handed = new WeakMap<FigureElement, Values>();
 // The scheme that was chosen last, by its name.
 let chosen = "rope";
-/** Figures that could not draw it, and what they said. */
-let refused: (readonly [figure: string, refusal: string])[] = [];
+type Refused = (readonly [figure: string, refusal: string])[];
+/** Figures that could not draw it, and those that draw it otherwise than a config says, and what they said. */
+let refused: Refused = [];
+let unfollowed: Refused = [];
 
 /** Further figures, which have no such scheme to choose from, but take it as their data or by its settings. */
 function others(scheme: AnyScheme, next: Shown): (readonly [figure: string, values: Values, data?: unknown])[] {
   const { slot, name } = scheme;
   const turning = { view: "phases" };
-  if (slot === "rotate" && next.given && turns(scheme)) return [["extrapolation", turning, scheme]];
+  if (slot === "rotate" && next.given && turns(scheme)) {
+    return [["extrapolation", following("extrapolation", scheme, turning, next), scheme]];
+  }
   return name === "rope" && !next.given ? [["extrapolation", { ...next.values, ...turning, scheme: undefined }]] : [];
+}
+
+/** A figure's own values and what it can follow of the config's; the notes tell what it cannot. */
+function following(name: string, scheme: AnyScheme, own: Values, next: Shown): Values {
+  const figure = posenc.figures.find((one) => one.name === name);
+  const { values, refused: left } = figure ? fittingOf(figure, scheme, own, next.values) : { values: own, refused: [] };
+  for (const refusal of left) unfollowed.push([`posenc-${name}`, refusal]);
+  return values;
 }
 
 /** Whether it turns pairs, and does not only scale what it is given. */
@@ -84,11 +97,11 @@ function fitting(name: string): readonly Figure[] {
 function show(next: Shown): void {
   shown = next;
   refused = [];
+  unfollowed = [];
   if (typeof next.values.scheme === "string") chosen = next.values.scheme;
   chooser.value = next.given ? "" : chosen;
   if (next.config === undefined) element<HTMLTextAreaElement>("config").value = "";
   told.textContent = next.title;
-  sayNotes();
   sayAddress();
   const figures: FigureElement[] = [];
   const add = (name: string, values: Values, data?: unknown): FigureElement => {
@@ -113,7 +126,7 @@ function show(next: Shown): void {
       if (next.table && tables) add(figure.name, {}, next.table);
       else if (next.given) {
         const said = saidOf(figure, scheme);
-        const made = add(figure.name, { ...said, ...rows }, scheme);
+        const made = add(figure.name, { ...following(figure.name, scheme, said, next), ...rows }, scheme);
         if (saysAll(said, scheme)) handed.set(made, said);
       }
       else add(figure.name, next.values);
@@ -121,8 +134,9 @@ function show(next: Shown): void {
     for (const [figure, values, data] of others(scheme, next)) add(figure, values, data);
   }
   const rows = next.given ? next.schemes : [];
-  if (rows.length > 0) add("compare", {}, rows);
+  if (rows[0]) add("compare", following("compare", rows[0], {}, next), rows);
   place.replaceChildren(...figures);
+  sayNotes();
 }
 
 /** What a figure's controls say of a scheme that it is handed, as far as they can: else they would deny the drawing. */
@@ -162,7 +176,8 @@ function letGo({ target }: Event): void {
 }
 
 function sayNotes(): void {
-  const notes = [...(shown?.notes ?? []), ...refusedSentences(refused)];
+  const left = refusedSentences(unfollowed, "Not followed by");
+  const notes = [...(shown?.notes ?? []), ...left, ...refusedSentences(refused)];
   element("notes").replaceChildren(
     ...notes.map((note) => Object.assign(document.createElement("li"), { textContent: note })),
   );
@@ -245,14 +260,14 @@ function ofConfig(text: string): Shown {
   const address = new URLSearchParams({ config: JSON.stringify(config) });
   return {
     schemes,
-    values: {},
+    values: followedOf(config as object, model),
     given: true,
     config: text,
     title:
       schemes.length === 0
         ? `${model.model}: no scheme at all.`
         : `${model.model}: ${schemes.map((scheme) => `${scheme.name} (${scheme.slot})`).join(", ")}`,
-    notes: model.notes.map(typeset),
+    notes: [...model.notes.map(typeset), unfollowedSentence(model)],
     ...(address.toString().length <= kMostAddress ? { address } : {}),
   };
 }
