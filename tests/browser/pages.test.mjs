@@ -297,7 +297,11 @@ describe("the playground", () => {
     await page.locator("#told", { hasText: broken }).waitFor();
     expect(await page.locator("#figures > *").count()).toBe(0);
     await page.locator("#config").fill('{"model_type": "no such model"}');
-    await page.locator("#told", { hasText: "no such model" }).waitFor();
+    await page.locator("#told", { hasText: /^No model "no such model" is known here\.$/ }).waitFor();
+    await page.locator("#config").fill('{"model_type": "llama"}');
+    await page.locator("#told", { hasText: "fromConfig: " }).waitFor();
+    await page.locator("#config").fill("{}");
+    await page.locator("#told", { hasText: "it has no model_type." }).waitFor();
     // Nothing is chosen above, so that any scheme can be; an emptied box brings back the one that was.
     expect(await page.locator("#scheme").inputValue()).toBe("");
     await page.locator("#config").fill("");

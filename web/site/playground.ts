@@ -9,7 +9,7 @@ import { copyText } from "../figures/take-away.js";
 import { typeset } from "../figures/typeset.js";
 import type * as Config from "../src/config.js";
 import type * as Files from "../src/files.js";
-import type { AnyScheme, RotateScheme, Tensor } from "../src/core.js";
+import type { AnyScheme, PosencError, RotateScheme, Tensor } from "../src/core.js";
 import type { Api } from "./live.js";
 import type { Values } from "./questions.js";
 import { followedOf, fittingOf, unfollowedSentence } from "./followed.js";
@@ -254,7 +254,7 @@ function ofConfig(text: string): Shown {
   } catch {
     throw new TypeError(`This is no JSON: ${jsonFault(text) ?? "it is too deep"}.`);
   }
-  const model = posenc.fromConfig(config as object);
+  const model = modelOf(config as object);
   const { embed, rotate, bias, relate } = model;
   const schemes = [embed, rotate, bias, relate].flat().filter((scheme): scheme is AnyScheme => scheme !== undefined);
   const address = new URLSearchParams({ config: JSON.stringify(config) });
@@ -270,6 +270,21 @@ function ofConfig(text: string): Shown {
     notes: [...model.notes.map(typeset), unfollowedSentence(model)],
     ...(address.toString().length <= kMostAddress ? { address } : {}),
   };
+}
+
+// A reader asks for a model, not for a function: of one that is not known, its name is enough.
+function modelOf(config: object): Config.ModelPositions {
+  try {
+    return posenc.fromConfig(config);
+  } catch (error) {
+    const { code, argument, given } = error as Partial<PosencError>;
+    if (!/\bmodel_type$/.test(argument ?? "")) throw error;
+    throw new RangeError(
+      code === "missing-option"
+        ? "This config does not say whose it is: it has no model_type."
+        : `No model ${String(given).slice(0, 80)} is known here.`,
+    );
+  }
 }
 
 // ---------------------------------------------------------------- a table
