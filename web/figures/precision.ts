@@ -235,16 +235,7 @@ export const precision = defineFigure<Model>({
       ...where,
       { label: "largest error", value: errorText(line.worst[column] as number) },
       { label: "in pair", value: String(pair), unit: `(${book(model.wavelengths[pair] as number)} tokens a turn)` },
-      ...(line.first
-        ? [
-            {
-              label: line.first.certain
-                ? `first beyond ${toleranceText(model.tolerance)} at`
-                : `beyond ${toleranceText(model.tolerance)} by`,
-              value: book(line.first.position),
-            },
-          ]
-        : [{ label: `beyond ${toleranceText(model.tolerance)}`, value: "nowhere here" }]),
+      { label: `exceeds ${toleranceText(model.tolerance)}`, value: line.first ? since(line.first) : "nowhere here" },
     ];
   },
 
@@ -262,9 +253,8 @@ export const precision = defineFigure<Model>({
       `${book(model.positions[last] as number)}. ` +
       model.lines
         .map(({ arithmetic, first }) => {
-          const what = `an error of ${toleranceText(model.tolerance)}`;
-          if (!first) return `${arithmetic} stays within ${what}.`;
-          return `${arithmetic} exceeds ${what} ${first.certain ? "first at" : "by"} position ${book(first.position)}.`;
+          const what = toleranceText(model.tolerance);
+          return first ? `${arithmetic} exceeds ${what} ${since(first)}.` : `${arithmetic} stays within ${what}.`;
         })
         .join(" ")
     );
@@ -464,7 +454,7 @@ function drawErrors(surface: Surface, { model, row, column }: Drawn): void {
         width: k === row ? 2.2 : 1.3,
         // Where two colours are nearly one, on paper and where the reader forces them.
         ...(inks[k] === "ink" ? { dash: [6, 2] } : {}),
-        name: narrow ? (lines[k] as Line).arithmetic : nameOf(lines[k] as Line, tolerance),
+        name: narrow ? (lines[k] as Line).arithmetic : nameOf(lines[k] as Line),
       })),
     ],
     cursor: {
@@ -508,9 +498,13 @@ function powerText(value: number): string {
   return value < 1e4 ? book(value) : powerOfTen(exponentOf(value));
 }
 
-function nameOf({ arithmetic, first }: Line, tolerance: number): string {
-  if (!first) return `${arithmetic}, within ${toleranceText(tolerance)}`;
-  return `${arithmetic}, ${first.certain ? "beyond from" : "beyond by"} ${book(first.position)}`;
+function since({ position, certain }: First): string {
+  return `from ${certain ? "" : "about "}${book(position)}`;
+}
+
+// "It" is the tolerance, a line among these names.
+function nameOf({ arithmetic, first }: Line): string {
+  return `${arithmetic} ${first ? `above it at ${book(first.position)}` : "below it"}`;
 }
 
 function drawCross(surface: Surface, x: number, y: number, ink: Ink): void {

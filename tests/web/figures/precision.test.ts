@@ -80,8 +80,13 @@ describe("errors", () => {
     expect(first.float32!.certain).toBe(false);
     expect(first.float32!.position).toBeGreaterThan(2 ** 24);
     const shown = readings({ recipe: "positions", dim: 8, tolerance: 0.1, format: 4 });
-    expect(shown["first beyond 0.1 at"]).toBe("2049");
-    expect(readings({ recipe: "positions", dim: 8, format: 1 })["beyond 0.001"]).toBe("nowhere here");
+    expect(shown["exceeds 0.1"]).toBe("from 2049");
+    expect(readings({ recipe: "positions", dim: 8, format: 1 })["exceeds 0.001"]).toBe("nowhere here");
+    // Found among samples, it may be somewhat earlier. The legend is sentences.
+    const attributes = { recipe: "positions", dim: 8, tolerance: 0.1 };
+    expect(readings({ ...attributes, format: 2 })["exceeds 0.1"]).toMatch(/^from about \d/);
+    const legend = textsOf(record(precision, figureState("precision", attributes))).map(({ words }) => words);
+    expect(legend).toEqual(expect.arrayContaining(["float16 above it at 2049", "float64 below it", "tolerance 0.1"]));
   });
 
   it("says where float16 overflows and draws its line no further", () => {
@@ -93,7 +98,7 @@ describe("errors", () => {
     expect(positions[lost]).toBeGreaterThan(65504);
     const line = back.paths.filter((path) => path.length === 2 * positions.length).at(-1)!;
     positions.forEach((_, t) => expect(Number.isNaN(line[2 * t + 1]!)).toBe(t >= lost));
-    expect(textsOf(back).map(({ words }) => words)).toContain("float16, beyond from 8");
+    expect(textsOf(back).map(({ words }) => words)).toContain("float16 above it at 8");
     // A cross stands at the last place it had.
     const [x, y] = [line[2 * lost - 2]!, line[2 * lost - 1]!];
     const cross = back.paths.filter((path) => path.length === 10 && Number.isNaN(path[4]!));
