@@ -1067,6 +1067,18 @@ function schemeOf(slot, name, values) {
   return posenc.fromJSON({ slot, name, ...Object.fromEntries(own) });
 }
 
+it("a slider of counts goes on in one direction, powers of two among its steps", async () => {
+  await show("extrapolation", { trained: 90 });
+  const slider = figure.getByRole("slider", { name: "trained", exact: true });
+  const seen = [90];
+  for (let n = 0; n < 40 && seen.at(-1) < 300; n++) {
+    await slider.press("ArrowRight");
+    seen.push((await look()).trained);
+  }
+  expect(seen).toEqual([...new Set(seen)].sort((a, b) => a - b));
+  expect(seen).toEqual(expect.arrayContaining([128, 256]));
+});
+
 it("every slider comes back by the arrow keys to where it stood", async () => {
   const strayed = [];
   for (const { name } of figures) {
@@ -1074,14 +1086,18 @@ it("every slider comes back by the arrow keys to where it stood", async () => {
     for (const slider of await figure.locator("input[type=range]:visible").all()) {
       const value = () => slider.getAttribute("aria-valuetext");
       const before = await value();
+      const ends = [await slider.getAttribute("min"), await slider.getAttribute("max")];
       for (const keys of [
         ["ArrowRight", "ArrowLeft"],
         ["ArrowLeft", "ArrowRight"],
       ]) {
         await slider.press(keys[0]);
         await look();
-        // At its end a slider stays.
-        if ((await value()) === before) continue;
+        // At its end a slider stays, and nowhere else.
+        if ((await value()) === before) {
+          if (!ends.includes(await slider.inputValue())) strayed.push(`${name}: stays at ${before}`);
+          continue;
+        }
         await slider.press(keys[1]);
         await look();
         if ((await value()) !== before) strayed.push(`${name}: from ${before} to ${await value()}`);

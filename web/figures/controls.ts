@@ -144,11 +144,11 @@ function rangeControl(
     if (at <= 0) return low;
     if (at >= logSteps) return high;
     const exact = low * (high / low) ** (at / logSteps);
-    // What is counted often is a power of two, as 512 tokens, which two digits have not.
-    const power = 2 ** Math.round(Math.log(exact) / Math.LN2);
-    if (field.integer && Math.round(toSlider(power)) === at) return power;
     // Two digits are as fine as a hand is; whole steps where they are coarser.
     const value = Number(exact.toPrecision(2));
+    // What is counted often is a power of two, as 512 tokens, which two digits have not, and are not to round across.
+    const power = 2 ** Math.round(Math.log(exact) / Math.LN2);
+    if (field.integer && (Math.round(toSlider(power)) === at || (value - power) * (exact - power) < 0)) return power;
     const step = field.step ?? (field.integer === true ? 1 : 0);
     return step > 0 ? Math.max(low, Math.round(value / step) * step) : value;
   };
@@ -159,15 +159,16 @@ function rangeControl(
     changed(value, final);
   };
   if (log) {
-    // A step of the slider is often less than the two digits of a value: an arrow key goes on to the next value.
+    // A step of the slider is often less than the two digits of a value: an arrow key goes on to the next value from the
+    // one that is shown, which need not be its place's.
     input.addEventListener("keydown", (event) => {
       const step = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1 }[event.key];
       if (step === undefined) return;
       event.preventDefault();
-      const before = fromSlider();
+      const before = last ?? fromSlider();
       let at = Number(input.value);
       do input.value = String((at += step));
-      while (fromSlider() === before && at > 0 && at < logSteps);
+      while ((fromSlider() - before) * step <= 0 && at > 0 && at < logSteps);
       if (fromSlider() !== before) tell(fromSlider(), true);
     });
   }
