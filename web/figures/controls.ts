@@ -146,7 +146,7 @@ function rangeControl(
     const exact = low * (high / low) ** (at / logSteps);
     // Two digits are as fine as a hand is; whole steps where they are coarser.
     const value = Number(exact.toPrecision(2));
-    // What is counted often is a power of two, as 512 tokens, which two digits have not, and are not to round across.
+    // What is counted often is a power of two, as 512 tokens, which two digits have not and are not to round across.
     const power = 2 ** Math.round(Math.log(exact) / Math.LN2);
     if (field.integer && (Math.round(toSlider(power)) === at || (value - power) * (exact - power) < 0)) return power;
     const step = field.step ?? (field.integer === true ? 1 : 0);
@@ -159,8 +159,8 @@ function rangeControl(
     changed(value, final);
   };
   if (log) {
-    // A step of the slider is often less than the two digits of a value: an arrow key goes on to the next value from the
-    // one that is shown, which need not be its place's.
+    // A step of the slider is often less than the two digits of a value: an arrow key goes on to the next value from
+    // the one that is shown, which need not be its place's.
     input.addEventListener("keydown", (event) => {
       const step = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1 }[event.key];
       if (step === undefined) return;
