@@ -436,6 +436,24 @@ describe("keys", () => {
   });
 });
 
+// ---------------------------------------------------------------- keys that say what others do not
+
+const kSmall = { hidden_size: 512, num_attention_heads: 8, num_hidden_layers: 6, max_position_embeddings: 8192 };
+
+describe("a model whose tokens see both sides", () => {
+  it.each([
+    ["gemma3_text", true],
+    ["gemma4_text", "all"],
+  ])("is not causal, and its window is half on each side: %s", (model_type, use_bidirectional_attention) => {
+    const config = { ...kSmall, model_type, sliding_window: 512 };
+    const read = fromConfig({ ...config, use_bidirectional_attention });
+    expect(read.attention).not.toHaveProperty("causal");
+    expect(read.layers![0]!.window).toBe(257); // |i - j| < 257
+    expect(read.notes.join("\n")).toContain("use_bidirectional_attention");
+    expect(fromConfig(config)).toMatchObject({ attention: { causal: true }, layers: [{ window: 512 }, {}, {}, {}, {}, {}] });
+  });
+});
+
 // ---------------------------------------------------------------- faults of a config
 
 describe("a config that is wrong", () => {

@@ -22,6 +22,8 @@ interface DecoderFacts {
   readonly headDim?: (kind: string) => number;
   readonly scale?: number;
   readonly softcap?: number;
+  /** True unless every token sees both sides. */
+  readonly causal?: boolean;
 }
 
 // One entry a kind of layer, shared by all its layers; `layers` only where kinds differ.
@@ -61,7 +63,7 @@ function decoder(keys: Keys, known: DecoderFacts): Reading {
     ...(kind === "sliding_attention" && facts.window !== undefined ? { window: facts.window } : {}),
   }));
   const headDim = widthOf("full_attention");
-  if (facts.window !== undefined && (!uniform || full.window !== undefined)) noteWindow(keys);
+  if (facts.causal !== false && facts.window !== undefined && (!uniform || full.window !== undefined)) noteWindow(keys);
   return {
     ...(full.rotate === undefined ? {} : { rotate: full.rotate }),
     ...layers,
@@ -70,7 +72,7 @@ function decoder(keys: Keys, known: DecoderFacts): Reading {
     headDim,
     attention: {
       scale: facts.scale ?? usualScale(headDim),
-      causal: true,
+      ...(facts.causal === false ? {} : { causal: true }),
       ...(facts.softcap === undefined ? {} : { softcap: facts.softcap }),
       ...(uniform && full.window !== undefined ? { window: full.window } : {}),
     },
@@ -219,6 +221,14 @@ export function gemma2(keys: Keys): Reading {
   });
 }
 
+// The window; where every token sees both sides (EmbeddingGemma), transformers halves it: |i - j| <= floor(w / 2).
+function sighted(keys: Keys, both: boolean): Pick<DecoderFacts, "window" | "causal"> {
+  const window = keys.whole("sliding_window");
+  if (!both) return { window };
+  keys.note("use_bidirectional_attention: tokens see both sides, in sliding layers half of sliding_window on each.");
+  return { window: Math.floor(window / 2) + 1, causal: false };
+}
+
 /** Gemma 3: one layer in six sees everything, with another base. Published files leave the class's defaults out. */
 export function gemma3(keys: Keys): Reading {
   const full = keys.over({
@@ -232,7 +242,7 @@ export function gemma3(keys: Keys): Reading {
   return decoder(full, {
     layout: "half",
     kinds: kEvery(full.whole(["sliding_window_pattern", "_sliding_window_pattern"], 6)),
-    window: full.whole("sliding_window"),
+    ...sighted(full, full.flag("use_bidirectional_attention", false)),
     scale: queryScale(full),
     softcap: full.maybe("attn_logit_softcapping"),
     rope: (kind) =>
@@ -275,7 +285,8 @@ export function gemma4(keys: Keys): Reading {
   const reading = decoder(full, {
     layout: "half",
     kinds: (layer) => (layer === layerCount(full) - 1 ? "full_attention" : kEvery(6)(layer)),
-    window: full.whole("sliding_window"),
+    // "vision": pictures' tokens only, which no option of a layer says.
+    ...sighted(full, full.values["use_bidirectional_attention"] === "all"),
     scale: 1,
     headDim: (kind) => full.whole(kind === "full_attention" ? "global_head_dim" : "head_dim"),
   });

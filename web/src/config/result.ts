@@ -9,7 +9,7 @@ export interface ConfigAttention {
   readonly causal?: boolean;
   /** Cap of the scores: softcap * tanh(score / softcap). */
   readonly softcap?: number;
-  /** Keys a query sees, itself included. */
+  /** Keys a query sees, itself included; as many on either side where attention is not causal. */
   readonly window?: number;
 }
 
