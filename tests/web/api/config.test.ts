@@ -329,6 +329,47 @@ describe("faults of others", () => {
   });
 });
 
+describe("a model of three axes", () => {
+  const error = (config: object): object => {
+    try {
+      return fromConfig({ ...kLlama, ...config });
+    } catch (caught) {
+      return caught as object;
+    }
+  };
+  const [inScaling, inParameters] = ["rope_scaling.mrope_section", "rope_parameters.mrope_section"];
+
+  it.each([
+    [{ model_type: "qwen2_vl", rope_scaling: { type: "mrope" } }, inScaling],
+    [{ model_type: "llama", rope_scaling: { type: "mrope" } }, inScaling],
+    [{ model_type: "llama", rope_scaling: { type: "mrope", rope_type: "default" } }, inScaling],
+    [{ model_type: "qwen2_5_vl", rope_scaling: { type: "default" } }, inScaling],
+    [{ model_type: "qwen2_5_vl_text", rope_parameters: { rope_type: "default" } }, inParameters],
+    [{ model_type: "qwen2_vl" }, inScaling],
+    [{ model_type: "qwen2_vl", use_sliding_window: true, sliding_window: 8 }, inScaling],
+  ])("is never read as one of one axis: %j", (config, argument) => {
+    expect(error(config)).toMatchObject({ code: "missing-option", argument });
+  });
+
+  it("has the sections of transformers' class where that has some, and then deals pairs in turn", () => {
+    for (const model_type of ["qwen3_vl_text", "qwen3_vl_moe_text"]) {
+      for (const rule of [{}, { rope_scaling: { rope_type: "default" } }]) {
+        const read = fromConfig({ ...kLlama, model_type, ...rule });
+        const { sections, interleaved } = one(read.rotate) as unknown as { sections: number[]; interleaved: boolean };
+        expect([[...sections], interleaved]).toEqual([[24, 20, 20], true]);
+        expect(read.notes.join("\n")).toContain("[24, 20, 20] was read");
+      }
+    }
+  });
+
+  it.each([[[16, 16, 16, 16]], [[32, 32]], [[64]], [[]]])("has three sections, not %j", (mrope_section) => {
+    for (const model_type of ["qwen2_vl", "qwen3_vl_text", "llama"]) {
+      const found = error({ model_type, rope_scaling: { type: "mrope", mrope_section } });
+      expect(found).toMatchObject({ code: "shape-mismatch", argument: inScaling, given: `${mrope_section.length}` });
+    }
+  });
+});
+
 // ---------------------------------------------------------------- snapshots that others publish
 
 describe("published snapshots", () => {

@@ -159,19 +159,26 @@ export function llama4(keys: Keys): Reading {
   };
 }
 
-export function qwen2(keys: Keys): Reading {
+export function qwen2(keys: Keys, axes?: RopeFacts["axes"]): Reading {
+  const facts: DecoderFacts = { layout: "half", rope: () => (axes === undefined ? {} : { axes }) };
   const slides = keys.flag("use_sliding_window", false) && keys.has("sliding_window");
-  if (!slides) return decoder(keys, { layout: "half" });
+  if (!slides) return decoder(keys, facts);
   const first = keys.whole("max_window_layers", 28, 0);
   keys.note(
     "max_window_layers: layers from that number on slide, as in transformers; Qwen's description said that those below it do.",
   );
   return decoder(keys, {
-    layout: "half",
+    ...facts,
     window: keys.whole("sliding_window"),
     kinds: (layer) => (layer >= first ? "sliding_attention" : "full_attention"),
   });
 }
+
+/** Qwen2-VL and Qwen2.5-VL. */
+export const qwen2Vl = (keys: Keys): Reading => qwen2(keys, "runs");
+
+/** Qwen3-VL, whose class deals pairs in turn whatever mrope_interleaved says. */
+export const qwen3Vl = (keys: Keys): Reading => qwen2(keys, "interleaved");
 
 /** Qwen's first generation: a base by the length of the call, queries scaled by log n. */
 export function qwen1(keys: Keys): Reading {

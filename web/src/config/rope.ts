@@ -23,6 +23,8 @@ export interface RopeFacts {
   readonly layerType?: string;
   /** The key of the base of this kind of layer, whose rotation is not scaled (Gemma 3's rope_local_base_freq). */
   readonly localBase?: string;
+  /** How pairs are dealt to three axes, whatever the config's rope type. */
+  readonly axes?: "runs" | "interleaved";
   /** The rule's own object, where it is given by itself. */
   readonly parameters?: Keys;
 }
@@ -74,8 +76,10 @@ export function rope(keys: Keys, known: RopeFacts): RotateScheme {
   const rotaryDim = rotaryOf(keys, parameters, facts);
   const scaling = parameters === undefined ? undefined : scalingOf(keys, parameters, type, rotaryDim);
   const turning = { dim, base, layout, rotaryDim: rotaryDim === dim ? undefined : rotaryDim, scaling };
-  const sections = parameters?.has("mrope_section") ? parameters : keys.inner("rope_scaling");
-  return sections?.has("mrope_section") ? mrope(keys, sections, turning) : make("rotate", "rope", turning);
+  const sections = parameters?.has("mrope_section") ? parameters : (keys.inner("rope_scaling") ?? parameters);
+  const multimodal = facts.axes ?? (parameters?.values["type"] === "mrope" || type === "mrope");
+  if (!multimodal && !sections?.has("mrope_section")) return make("rotate", "rope", turning);
+  return mrope(keys, sections ?? keys.with({ rope_scaling: {} }).inner("rope_scaling")!, turning, facts.axes);
 }
 
 function baseOf(keys: Keys, parameters: Keys | undefined, facts: RopeFacts): number {
@@ -297,10 +301,14 @@ interface TurningFacts {
   readonly scaling: Readonly<Record<string, unknown>> | undefined;
 }
 
-function mrope(keys: Keys, parameters: Keys, turning: TurningFacts): RotateScheme {
+function mrope(keys: Keys, parameters: Keys, turning: TurningFacts, axes: RopeFacts["axes"]): RotateScheme {
   const { dim, rotaryDim } = turning;
   const pairs = (rotaryDim ?? dim) / 2;
-  const sections = parameters.numbers("mrope_section");
+  const interleaved = axes === "interleaved" || parameters.flag("mrope_interleaved", false);
+  let sections = [24, 20, 20];
+  if (axes === "interleaved" && !parameters.has("mrope_section")) {
+    keys.note("mrope_section is left out: [24, 20, 20] was read, the default of transformers' class.");
+  } else sections = parameters.numbers("mrope_section", 3, "time's, height's and width's");
   const sum = sections.reduce((total, section) => total + section, 0);
   if (sum !== pairs || sections.some((section) => section < 0 || !Number.isInteger(section))) {
     refuse(
@@ -313,6 +321,5 @@ function mrope(keys: Keys, parameters: Keys, turning: TurningFacts): RotateSchem
     );
   }
   keys.note("Positions have three axes, time, height and width: multimodalPositions() makes them.");
-  const interleaved = parameters.flag("mrope_interleaved", false);
   return make("rotate", "mrope", { ...turning, sections, interleaved });
 }
