@@ -481,6 +481,35 @@ describe("keys", () => {
 
 const kSmall = { hidden_size: 512, num_attention_heads: 8, num_hidden_layers: 6, max_position_embeddings: 8192 };
 
+describe("MPT's attn_config", () => {
+  const read = (attn_config?: object): ModelPositions =>
+    fromConfig({ model_type: "mpt", d_model: 96, n_heads: 12, n_layers: 2, max_seq_len: 32, attn_config });
+
+  it("shares keys and values among heads by attn_type, or by kv_n_heads", () => {
+    expect(read({ alibi: true }).kvHeads).toBe(12);
+    expect(read({ alibi: true, attn_type: "multiquery_attention" }).kvHeads).toBe(1);
+    expect(read({ alibi: true, attn_type: "grouped_query_attention", kv_n_heads: 4 }).kvHeads).toBe(4);
+  });
+
+  it("has ALiBi where it does not say, as in transformers, with a note", () => {
+    for (const silent of [read(), read({}), read({ attn_type: "multihead_attention" })]) {
+      expect(silent.bias).toMatchObject({ name: "alibi" });
+      expect(silent.notes.join("\n")).toContain("attn_config.alibi is left out");
+    }
+    expect(read({ alibi: false }).embed).toBeDefined();
+    expect(read({ rope: true }).rotate).toBeDefined();
+    for (const said of [{ alibi: true }, { alibi: false }, { rope: true }]) {
+      expect(read(said).notes.join("\n")).not.toContain("left out");
+    }
+  });
+
+  it("has windows that do not count the query", () => {
+    expect(read({ alibi: true, sliding_window_size: 16 }).attention.window).toBe(17);
+    expect(read({ alibi: true, sliding_window_size: 0 }).attention.window).toBe(1);
+    expect(read({ alibi: true, sliding_window_size: -1 }).attention).not.toHaveProperty("window");
+  });
+});
+
 describe("a model whose tokens see both sides", () => {
   it.each([
     ["gemma3_text", true],

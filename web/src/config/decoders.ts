@@ -438,17 +438,23 @@ export function mpt(keys: Keys): Reading {
   const headDim = headWidth(keys, ["d_model", "hidden_size"]);
   const own = keys.inner("attn_config") ?? keys;
   const scale = own.maybe("softmax_scale") ?? usualScale(headDim);
+  const shared = own.text("attn_type") === "multiquery_attention";
+  // -1: none. The query itself is not counted.
+  const window = own.whole("sliding_window_size", -1, -1) + 1;
   const rest = {
     heads,
-    kvHeads: own.maybe("kv_n_heads", "whole") ?? heads,
+    kvHeads: shared ? 1 : (own.maybe("kv_n_heads", "whole") ?? heads),
     headDim,
-    attention: { scale, causal: true },
+    attention: { scale, causal: true, ...(window > 0 ? { window } : {}) },
   };
-  if (own.flag("alibi", false)) {
+  const turns = own.flag("rope", false);
+  const silent = !turns && own.values["alibi"] === undefined;
+  if (silent) keys.note("attn_config.alibi is left out: true, as in transformers' class; in MosaicML's own it is false.");
+  if (own.flag("alibi", silent)) {
     const steepest = own.positive("alibi_bias_max", 8);
     return { bias: alibi(keys, heads, steepest), ...rest };
   }
-  if (own.flag("rope", false)) {
+  if (turns) {
     return { rotate: rope(own, { dim: headDim, layout: "half" }), ...rest };
   }
   keys.note("The table is learned: transformer.wpe.weight of the weights.");
