@@ -1,6 +1,6 @@
 // A model's config.json, read as schemes and options of attention. Facts of families live in config/; what a scheme
 // computes from them, in the core.
-import { refusal, refuseMissing } from "./error.js";
+import { refusal, refuse, refuseMissing } from "./error.js";
 import { families, familyOf, spellingOf } from "./config/families.js";
 import { Keys, headWidth, kSubject, recordOf, usualScale } from "./config/keys.js";
 import type { LayerPositions, ModelPositions, Reading } from "./config/result.js";
@@ -40,9 +40,10 @@ const kDeepest = 4;
 function read(keys: Keys, outer?: string, depth = 1): [string, Reading, Iterable<string>] {
   const type = keys.text("model_type");
   const listed: unknown = keys.has("architectures") ? keys.values["architectures"] : [];
-  const named = [type, ...(Array.isArray(listed) ? (listed as unknown[]) : [])].filter(
-    (name): name is string => typeof name === "string",
-  );
+  if (!Array.isArray(listed) || listed.some((name) => typeof name !== "string")) {
+    refuse("shape-mismatch", kSubject, keys.at("architectures"), "a list of strings", listed);
+  }
+  const named = [...(type === undefined ? [] : [type]), ...(listed as string[])];
   // A model of several parts: its text part is what positions are asked of.
   const part = kParts.find((name) => keys.has(name));
   if (part !== undefined && keys.which(kHeads) === undefined) {

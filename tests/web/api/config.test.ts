@@ -633,6 +633,14 @@ describe("a config that is wrong", () => {
       "rope_scaling.rope_type",
     ],
     ["a rope_scaling that is no object", { ...kLlama, rope_scaling: 4 }, "unknown-choice", "rope_scaling"],
+    [
+      "architectures that are no list",
+      { ...kLlama, model_type: null, architectures: "LlamaForCausalLM" },
+      "shape-mismatch",
+      "architectures",
+    ],
+    ["architectures beside model_type", { ...kLlama, architectures: {} }, "shape-mismatch", "architectures"],
+    ["an architecture that is no name", { ...kLlama, architectures: [7] }, "shape-mismatch", "architectures"],
     ["layer_types too few", { ...gemma, layer_types: ["full_attention"] }, "shape-mismatch", "layer_types"],
     [
       "an unknown layer type",
