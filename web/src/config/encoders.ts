@@ -31,13 +31,29 @@ export function gpt2(keys: Keys): Reading {
   };
 }
 
+// Kinds, and how often they follow: [[["global", "local"], 12]]. Written out only until they are too many.
+function attentionTypes(keys: Keys, count: number): Keys {
+  const given = keys.values["attention_types"];
+  const kinds: unknown[] = [];
+  for (const entry of Array.isArray(given) ? (given as unknown[]) : [given]) {
+    const [words, times]: unknown[] = Array.isArray(entry) ? entry : [];
+    if (!Array.isArray(words) || words.length === 0 || typeof times !== "number") {
+      refuse("shape-mismatch", kSubject, keys.at("attention_types"), "a list of pairs [kinds, times]", given);
+    }
+    for (let i = 0; i < times && kinds.length <= count; i++) kinds.push(...(words as unknown[]).slice(0, count + 1));
+  }
+  return keys.with({ attention_types: kinds });
+}
+
 /** GPT-Neo: scores are not scaled, and every other layer sees a window. */
 export function gptNeo(keys: Keys): Reading {
   const heads = headCount(keys);
   const width = keys.whole("hidden_size");
   const window = keys.whole("window_size", 256);
   const count = layerCount(keys);
-  const given = keys.words("attention_layers", count, ["global", "local"]);
+  const written = keys.has("attention_types") && !keys.has("attention_layers");
+  const [key, own] = written ? ["attention_types", attentionTypes(keys, count)] : ["attention_layers", keys];
+  const given = own.words(key, count, ["global", "local"]);
   const types = (given ?? Array.from({ length: count }, (_, layer) => (layer % 2 === 0 ? "global" : "local"))).map(
     (kind) => (kind === "local" ? "sliding_attention" : "full_attention"),
   );
