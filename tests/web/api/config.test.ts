@@ -481,6 +481,17 @@ describe("keys", () => {
 
 const kSmall = { hidden_size: 512, num_attention_heads: 8, num_hidden_layers: 6, max_position_embeddings: 8192 };
 
+describe("a note", () => {
+  it("speaks of what the config has, not of what it might have", () => {
+    const notes = (name: string, others: object = {}): string =>
+      fromConfig({ ...load(name).config, ...others }).notes.join();
+    expect(notes("baichuan2-7b")).toMatch(/hidden_size.* 4096 means RoPE\./);
+    expect(notes("baichuan2-13b")).toMatch(/hidden_size.* 5120 means ALiBi\./);
+    expect(notes("gemma-2-9b")).toContain("attn_logit_softcapping");
+    expect(notes("gemma-2-9b", { attn_logit_softcapping: null })).not.toContain("attn_logit_softcapping");
+  });
+});
+
 describe("GPT-Neo's attention_types", () => {
   const read = (num_layers: number, attention_types: unknown, others: object = {}): ModelPositions =>
     fromConfig({

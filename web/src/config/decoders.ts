@@ -218,13 +218,14 @@ function queryScale(keys: Keys): number {
 
 export function gemma2(keys: Keys): Reading {
   const full = keys.over({ head_dim: 256, sliding_window: 4096, attn_logit_softcapping: 50 });
-  full.note("Where attn_logit_softcapping is 50, runs through PyTorch's SDPA left the cap out in some releases.");
+  const softcap = full.maybe("attn_logit_softcapping");
+  if (softcap) full.note("attn_logit_softcapping: runs through PyTorch's SDPA left it out in some releases.");
   return decoder(full, {
     layout: "half",
     kinds: kEvery(2),
     window: full.whole("sliding_window"),
     scale: queryScale(full),
-    softcap: full.maybe("attn_logit_softcapping"),
+    softcap,
   });
 }
 
@@ -468,9 +469,8 @@ export function baichuan(keys: Keys): Reading {
   const headDim = headWidth(keys);
   const width = keys.whole("hidden_size");
   const penalised = width !== 4096;
-  keys.note(
-    `No key says which positions Baichuan has: a hidden_size of 4096 (7B) means RoPE, another, here ${width}, ALiBi, as in vLLM.`,
-  );
+  const means = penalised ? "ALiBi" : "RoPE";
+  keys.note(`No key says which positions Baichuan has; as in vLLM its hidden_size does: ${width} means ${means}.`);
   if (!penalised) return decoder(keys, { layout: "half" });
   return { bias: alibi(keys, heads), heads, headDim, attention: { scale: usualScale(headDim), causal: true } };
 }
