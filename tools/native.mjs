@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { kRoot, run, seconds } from "./process.mjs";
 
-export const kPresets = ["native", "scalar", "wasm", "wasm-scalar"];
+export const kPresets = ["native", "scalar", "wasm", "web-js"];
 
 // Test cases passed and failed as Catch2 sums them up; a run without a sum (a crash, a time-out) is one failure.
 export function countCases(output, runPassed) {
@@ -65,7 +65,7 @@ export async function runPreset(preset) {
     );
     return finish();
   };
-  const configured = await run("cmake", ["--preset", preset, `-DNODE_PROGRAM=${process.execPath}`]);
+  const configured = await run("cmake", ["--preset", preset, "-DPOSENC_TESTS=ON", `-DNODE_PROGRAM=${process.execPath}`]);
   if (configured.code !== 0) return broken(`cmake --preset ${preset}`, configured.output);
   const built = await run("cmake", ["--build", "--preset", preset, "--", "-k", "0"]);
   if (built.code !== 0) {

@@ -1,6 +1,6 @@
 // npm test: sets up, builds everything, runs every test. Ends with a line "N passed, N failed"; the exit code is not
 // zero if a test failed or a part did not run.
-//   node tools/test.mjs [part ...]   only these parts: native scalar wasm wasm-scalar types web browser firefox
+//   node tools/test.mjs [part ...]   only these parts: native scalar wasm web-js types web browser firefox
 import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { kPresets, runPreset } from "./native.mjs";
@@ -124,6 +124,8 @@ const building = web.length === 0 ? undefined : buildAll().then(() => undefined,
 const types = web.includes("types") ? building.then(checkTypes) : undefined;
 types?.catch(() => {}); // reported in its turn
 for (const part of wanted.filter((name) => kPresets.includes(name))) {
+  // Its folder is one that the build fills.
+  if (part === "web-js") await building;
   report(await runPreset(part).catch((error) => crash(`C++ ${part}`, error)));
 }
 if (web.length > 0) {

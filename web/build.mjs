@@ -71,7 +71,7 @@ async function step(name, { inputs, outputs, force }, work) {
 // ---------------------------------------------------------------- modules
 
 async function cmake(preset) {
-  await must("cmake", ["--preset", preset, `-DNODE_JS_EXECUTABLE=${process.execPath}`]);
+  await must("cmake", ["--preset", preset, "-DPOSENC_TESTS=OFF", `-DNODE_JS_EXECUTABLE=${process.execPath}`]);
   await must("cmake", ["--build", "--preset", preset]);
 }
 

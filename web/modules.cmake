@@ -1,7 +1,9 @@
 # The modules that ship, from the same sources: posenc_simd.wasm, posenc_exact.wasm and posenc_analysis.wasm (SIMD128;
 # web/src/module.ts is all their glue), or one posenc_js.mjs (plain JavaScript, every part) when scalar. web/build.mjs
 # minifies and bundles them.
-target_compile_options(posenc_flags INTERFACE -fno-exceptions -fno-rtti -fvisibility=hidden -DNDEBUG)
+# Tests of what ships are linked with the same objects, and throw.
+target_compile_options(posenc_flags INTERFACE -DNDEBUG
+  $<$<NOT:$<BOOL:$<TARGET_PROPERTY:POSENC_CALLER>>>:-fno-exceptions$<SEMICOLON>-fno-rtti$<SEMICOLON>-fvisibility=hidden>)
 if(NOT POSENC_SCALAR)
   # Pages hold the descriptors' prose in schemes.gen.ts already, which the build takes from the other module.
   target_compile_definitions(posenc_flags INTERFACE POSENC_BARE)

@@ -211,13 +211,20 @@ function watchWalk() {
       await new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)));
       await element().drawn;
     },
-    /** The state then; of a button, once anything else than `from` is seen. */
+    /**
+     * The state then; of a button, once anything else than `from` is seen, and where that is a program, once none
+     * comes any more: that in NumPy follows the one in JavaScript when it has been computed.
+     */
     async settled(from) {
+      const program = () => globalThis.__figures.part(element(), "code").textContent;
+      const none = from && JSON.parse(from.seen)[3];
       let now;
-      for (let round = 0; round < 50; round++) {
+      for (let round = 0, calm = 0; round < 50 && calm < 10; round++) {
+        const before = program();
         await globalThis.__walk.rested();
         now = state();
-        if (!from || now.seen !== from.seen) break;
+        if (!from) break;
+        if (now.seen !== from.seen) calm = program() === none ? Infinity : program() === before ? calm + 1 : 0;
       }
       return now;
     },

@@ -34,6 +34,6 @@ it("offers every scheme in a list", () => {
   const values = field.kind === "choice" ? field.choices.map(({ value }) => value) : [];
   // Fourier features have no width of their own, so they cannot be added to words.
   expect(values).toEqual(["none", ...outlines.map(({ name }) => name).filter((name) => name !== "fourier")]);
-  expect(attention.title(figureState("attention", { scheme: "alibi17" }))).toContain("Bias number 17");
+  expect(attention.title(figureState("attention", { scheme: "alibi17" }))).toContain("bias number 17");
   expect(renderSVG("attention", { scheme: "alibi3" })).toContain("Bias number 3");
 });
