@@ -65,7 +65,8 @@ export async function runPreset(preset) {
     );
     return finish();
   };
-  const configured = await run("cmake", ["--preset", preset, "-DPOSENC_TESTS=ON", `-DNODE_PROGRAM=${process.execPath}`]);
+  const options = ["-DPOSENC_TESTS=ON", `-DNODE_PROGRAM=${process.execPath}`];
+  const configured = await run("cmake", ["--preset", preset, ...options]);
   if (configured.code !== 0) return broken(`cmake --preset ${preset}`, configured.output);
   const built = await run("cmake", ["--build", "--preset", preset, "--", "-k", "0"]);
   if (built.code !== 0) {

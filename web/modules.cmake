@@ -2,8 +2,9 @@
 # web/src/module.ts is all their glue), or one posenc_js.mjs (plain JavaScript, every part) when scalar. web/build.mjs
 # minifies and bundles them.
 # Tests of what ships are linked with the same objects, and throw.
-target_compile_options(posenc_flags INTERFACE -DNDEBUG
-  $<$<NOT:$<BOOL:$<TARGET_PROPERTY:POSENC_CALLER>>>:-fno-exceptions$<SEMICOLON>-fno-rtti$<SEMICOLON>-fvisibility=hidden>)
+set(callee $<NOT:$<BOOL:$<TARGET_PROPERTY:POSENC_CALLER>>>)
+target_compile_options(posenc_flags INTERFACE -DNDEBUG $<${callee}:-fno-exceptions> $<${callee}:-fno-rtti>
+  $<${callee}:-fvisibility=hidden>)
 if(NOT POSENC_SCALAR)
   # Pages hold the descriptors' prose in schemes.gen.ts already, which the build takes from the other module.
   target_compile_definitions(posenc_flags INTERFACE POSENC_BARE)
