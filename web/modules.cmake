@@ -2,7 +2,6 @@
 # web/src/module.ts is all their glue), or one posenc_js.mjs (plain JavaScript, every part) when scalar. web/build.mjs
 # minifies and bundles them.
 # Tests of what ships are linked with the same objects, and throw.
-set(callee $<NOT:$<BOOL:$<TARGET_PROPERTY:POSENC_CALLER>>>)
 target_compile_options(posenc_flags INTERFACE -DNDEBUG $<${callee}:-fno-exceptions> $<${callee}:-fno-rtti>
   $<${callee}:-fvisibility=hidden>)
 if(NOT POSENC_SCALAR)
